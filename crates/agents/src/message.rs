@@ -1,0 +1,232 @@
+//! What goes in and out: commands to carry out, events that happened.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use delivery::model::{Epoch, Key, NativeId, RunId};
+
+/// How to run one agent.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Program and arguments; the program is looked up on the PATH of `env`.
+    pub command: Vec<String>,
+    /// Working directory; made if it does not exist.
+    pub cwd: PathBuf,
+    /// The whole environment: nothing else is passed on (6.11).
+    pub env: Vec<(String, String)>,
+    /// Text for a true system prompt, sent if the agent can take one (3.4); `None`: never sent.
+    pub system_prompt: Option<String>,
+    /// Model to set, where the agent lets it be set.
+    pub model: Option<String>,
+    /// Folder that the agent must not see, and the part of it that it may: its own folder.
+    pub hide: Option<Hide>,
+    /// Limits of waiting.
+    pub limits: TimeLimits,
+}
+
+/// A hidden folder (6.11).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hide {
+    /// The data folder.
+    pub folder: PathBuf,
+    /// The agent's own folder inside it.
+    pub but: PathBuf,
+}
+
+/// Limits of waiting for an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// `initialize` and `session/new`, each.
+    pub start: Duration,
+    /// A turn without any sign of life (6.9).
+    pub inactivity: Duration,
+    /// A whole turn (6.9).
+    pub turn: Duration,
+    /// Between asking (cancel, closed stdin, SIGTERM) and forcing.
+    pub grace: Duration,
+}
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Start a process and begin a session. Answered by `Started` or `Exited`.
+    Start {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+        /// How.
+        spec: Box<Spec>,
+    },
+    /// Send a prompt. Answered by `PromptWritten`, then `TurnEnded` or `TurnFailed`.
+    Prompt {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+        /// The run that it belongs to.
+        run: RunId,
+        /// The exact text.
+        text: String,
+    },
+    /// Cancel the turn of this run, if it is still the one; a settled turn's cancel never hits the next.
+    Cancel {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+        /// The run.
+        run: RunId,
+    },
+    /// End the process: stdin closed, grace, then the whole tree by signals. Answered by `Exited`.
+    End {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+    },
+}
+
+/// What happened. Every `Start` is followed by exactly one `Exited`, at the latest when the tree is gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Key.
+    pub key: Key,
+    /// Epoch.
+    pub epoch: Epoch,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// Kinds of events.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventKind {
+    /// The session began.
+    Started(Started),
+    /// The prompt's bytes were handed to the agent's stdin.
+    PromptWritten {
+        /// The run.
+        run: RunId,
+    },
+    /// A sign of life during a turn.
+    Update {
+        /// The run.
+        run: RunId,
+        /// What.
+        update: Update,
+    },
+    /// The turn is over: the agent answered the prompt.
+    TurnEnded {
+        /// The run.
+        run: RunId,
+        /// How.
+        turn: Turn,
+    },
+    /// The turn is over without an answer: an error of the agent, a limit, a broken line. If the process is unfit
+    /// for another turn, `Exited` follows.
+    TurnFailed {
+        /// The run.
+        run: RunId,
+        /// For people, with what to do.
+        reason: String,
+    },
+    /// The process and its whole tree are gone, or could not be started.
+    Exited {
+        /// For people: why, with the tail of standard error where that helps. `None` after an `End`.
+        reason: Option<String>,
+    },
+}
+
+/// A session that began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The agent's id for it.
+    pub native: NativeId,
+    /// Whether it took the system prompt.
+    pub system_prompt: bool,
+    /// Process id of the holder.
+    pub pid: u32,
+    /// Things to tell people: the model could not be set, the data folder could not be hidden.
+    pub notices: Vec<String>,
+}
+
+/// A sign of life.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Update {
+    /// A piece of the answer.
+    Text(String),
+    /// A tool call began.
+    ToolCall {
+        /// Its id.
+        id: String,
+        /// Title.
+        title: String,
+        /// Kind, in the protocol's words.
+        kind: String,
+    },
+    /// A tool call went on or ended.
+    ToolUpdate {
+        /// Its id.
+        id: String,
+        /// Status in the protocol's words, if told.
+        status: Option<String>,
+        /// Title, if told.
+        title: Option<String>,
+    },
+    /// The plan, one entry a line.
+    Plan(String),
+    /// How full the context is, in tokens.
+    Used(u64),
+    /// The agent says that it compacted its context.
+    Compacted,
+    /// A permission was asked and a reject option chosen.
+    PermissionRejected {
+        /// What it was for.
+        title: String,
+        /// The option that was chosen; `None` when there was no reject option and the request was cancelled.
+        option: Option<String>,
+    },
+    /// Something else that is a sign of life (a thought, commands, modes).
+    Other,
+}
+
+/// A turn that was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// Why it stopped.
+    pub stop: Stop,
+    /// The final text by 2.4; `None` when there is none.
+    pub text: Option<String>,
+    /// Tokens, as the agent tells.
+    pub usage: Option<Usage>,
+}
+
+/// Why a turn stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Done.
+    EndTurn,
+    /// Cancelled.
+    Cancelled,
+    /// A limit of tokens.
+    MaxTokens,
+    /// A limit of requests within the turn.
+    MaxRequests,
+    /// The model refused.
+    Refusal,
+}
+
+/// Tokens of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Uncached input.
+    pub input: u64,
+    /// Output.
+    pub output: u64,
+    /// Read from the provider's cache.
+    pub cached_read: Option<u64>,
+    /// Written to it.
+    pub cached_write: Option<u64>,
+    /// Total.
+    pub total: u64,
+}

@@ -1,0 +1,3 @@
+//! The service: the engine where delivery, storage and agents meet, and the HTTP API around it.
+
+pub mod wire;

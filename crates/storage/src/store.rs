@@ -1,0 +1,148 @@
+//! The contract of a store. Every backend passes the suite of `contract.rs`.
+
+use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId};
+use delivery::{Timestamp, Watermark};
+
+use crate::Error;
+use crate::record::*;
+
+/// What can be asked of a store. Lists come oldest first unless said otherwise.
+pub trait Read: Send {
+    /// A channel by name.
+    fn channel(&self, name: &str) -> Result<Channel, Error>;
+    /// A channel by id.
+    fn channel_by_id(&self, id: &ChannelId) -> Result<Channel, Error>;
+    /// All channels, by name.
+    fn channels(&self) -> Result<Vec<Channel>, Error>;
+    /// A person by name.
+    fn person(&self, name: &str) -> Result<Person, Error>;
+    /// All people, by name.
+    fn people(&self) -> Result<Vec<Person>, Error>;
+    /// A binding by id, removed or not.
+    fn binding(&self, id: &BindingId) -> Result<Binding, Error>;
+    /// The bindings of a channel (of all with `None`) that were not removed, by handle.
+    fn bindings(&self, channel: Option<&ChannelId>) -> Result<Vec<Binding>, Error>;
+    /// A message by id, deleted or not.
+    fn message(&self, id: &MessageId) -> Result<Message, Error>;
+    /// At most `limit` messages of a channel's top level (of a thread: its root, then replies) with
+    /// `seq` below that of `before`, the newest of them, oldest first. Deleted ones are left out; notices are in.
+    fn history(
+        &self,
+        channel: &ChannelId,
+        thread: Option<&MessageId>,
+        before: Option<&MessageId>,
+        limit: usize,
+    ) -> Result<Vec<Message>, Error>;
+    /// The messages that a run posted (replies and notices).
+    fn messages_of_run(&self, run: &RunId) -> Result<Vec<Message>, Error>;
+    /// Events of a channel after `seq`, at most `limit`.
+    fn channel_events(
+        &self,
+        channel: &ChannelId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<ChannelEvent>, Error>;
+    /// Full-text search: messages that are not deleted, newest first. Every word must occur; a query without
+    /// letters or digits finds nothing; text without spaces (CJK) is found by substring within one channel.
+    fn search(&self, query: &str, channel: Option<&ChannelId>, limit: usize) -> Result<Vec<Message>, Error>;
+    /// A run.
+    fn run(&self, id: &RunId) -> Result<Run, Error>;
+    /// The runs that a message made, in the order they were made.
+    fn runs_of_message(&self, message: &MessageId) -> Result<Vec<Run>, Error>;
+    /// The newest `limit` runs (of a channel), newest first, without what was sent.
+    fn runs(&self, channel: Option<&ChannelId>, limit: usize) -> Result<Vec<Run>, Error>;
+    /// All runs that have not ended, in the order they were made.
+    fn open_runs(&self) -> Result<Vec<Run>, Error>;
+    /// Steps of a run.
+    fn run_events(&self, run: &RunId) -> Result<Vec<RunEvent>, Error>;
+    /// The session that a key has now: the newest one, if it has not ended.
+    fn session(&self, key: &Key) -> Result<Option<Session>, Error>;
+    /// The newest session of a key, ended or not.
+    fn last_session(&self, key: &Key) -> Result<Option<Session>, Error>;
+    /// The highest epoch that was ever recorded; 0 if none.
+    fn max_epoch(&self) -> Result<Epoch, Error>;
+    /// The stored watermark of a channel or thread, of whichever session.
+    fn watermark(
+        &self,
+        binding: &BindingId,
+        channel: &ChannelId,
+        thread: Option<&MessageId>,
+    ) -> Result<Option<Watermark>, Error>;
+    /// All watermarks, ordered by binding, channel, thread.
+    fn watermarks(&self) -> Result<Vec<PlacedWatermark>, Error>;
+    /// Whether a session was given a message in a committed turn (as a line or as the addressed one) or wrote it.
+    fn given(&self, native: &NativeId, message: &MessageId) -> Result<bool, Error>;
+    /// Showings of a session, in the order they were told.
+    fn showings(&self, native: &NativeId) -> Result<Vec<Showing>, Error>;
+    /// The rows that a context block needs: with a watermark those past it (by seq, or by time for one without
+    /// `last_seq`), those that wait, those told whose edit or deletion is past it; without one the newest. In a
+    /// thread always the root, first. Never more than some hundreds: older new ones are counted in `earlier`.
+    fn delivery_rows(&self, query: &DeliveryQuery<'_>) -> Result<DeliveryRows, Error>;
+}
+
+/// What can be changed in a store. Each call is atomic by itself; [`Store::atomic`] joins several.
+pub trait Store: Read {
+    /// Runs `work` in one durable transaction: all of it or nothing. Inside another one it is a savepoint: its
+    /// failure undoes its own part alone. Durable when the outermost one has returned `Ok`.
+    fn atomic(&mut self, work: &mut dyn FnMut(&mut dyn Store) -> Result<(), Error>) -> Result<(), Error>;
+
+    /// Makes a channel. `direct`: the handle of the agent it is a direct conversation with.
+    fn add_channel(&mut self, name: &str, direct: Option<&str>, at: Timestamp) -> Result<Channel, Error>;
+    /// Makes a person.
+    fn add_person(&mut self, name: &str, role: Role, at: Timestamp) -> Result<Person, Error>;
+    /// Makes a binding (and its agent, if the handle is new).
+    fn add_binding(&mut self, new: &NewBinding, at: Timestamp) -> Result<Binding, Error>;
+    /// Removes a binding; its handle may be bound again.
+    fn remove_binding(&mut self, id: &BindingId, at: Timestamp) -> Result<(), Error>;
+
+    /// Appends a message and its event. `created_at` is `at`, or one past the channel's newest if that is later.
+    /// The thread's root must be a top-level message of the same channel that is not deleted.
+    fn append(&mut self, new: &NewMessage, at: Timestamp) -> Result<Appended, Error>;
+    /// Changes a message's text.
+    fn edit(&mut self, id: &MessageId, text: &str, at: Timestamp) -> Result<Message, Error>;
+    /// Deletes a message and scrubs its text everywhere: search, and the stored bytes of what was sent, where
+    /// a mark stays in its place (8.3). Deleting twice changes nothing.
+    fn delete(&mut self, id: &MessageId, at: Timestamp) -> Result<Message, Error>;
+
+    /// Queues a run for a message.
+    fn add_run(
+        &mut self,
+        key: &Key,
+        message: &MessageId,
+        retry_of: Option<&RunId>,
+        at: Timestamp,
+    ) -> Result<Run, Error>;
+    /// Stages a run's turn: it is `Running` from now on.
+    fn stage(&mut self, run: &RunId, staged: &Staged, at: Timestamp) -> Result<(), Error>;
+    /// Ends a run. `Succeeded` and `Declined` commit its showings and watermark if the key's present session has
+    /// the epoch that it was staged under, and give `true`; everything else discards them and gives `false`. A run
+    /// that has ended is left as it is, and gives `false`.
+    fn end_run(&mut self, run: &RunId, ending: &Ending, at: Timestamp) -> Result<bool, Error>;
+    /// Adds a step to a run.
+    fn add_run_event(
+        &mut self,
+        run: &RunId,
+        kind: &str,
+        body: &str,
+        at: Timestamp,
+    ) -> Result<RunEvent, Error>;
+
+    /// Records that a lease rose to this epoch: whatever was staged under a lower one cannot commit any more.
+    fn raise_epoch(&mut self, key: &Key, epoch: Epoch, at: Timestamp) -> Result<(), Error>;
+    /// A session began under this epoch; the key's session before it ends.
+    fn begin_session(
+        &mut self,
+        key: &Key,
+        native: &NativeId,
+        epoch: Epoch,
+        system: Option<&str>,
+        at: Timestamp,
+    ) -> Result<Session, Error>;
+    /// What the key's present session was told, as JSON.
+    fn set_told(&mut self, key: &Key, told: &str) -> Result<(), Error>;
+    /// The key's present session, if any, ends.
+    fn end_session(&mut self, key: &Key, at: Timestamp) -> Result<(), Error>;
+
+    /// Replaces the watermarks that are named; leaves others.
+    fn import_watermarks(&mut self, watermarks: &[PlacedWatermark]) -> Result<(), Error>;
+}
