@@ -1,0 +1,323 @@
+//! The engine: the one place where delivery, storage and agents meet.
+//!
+//! A synchronous step: event and time in, commands out. It keeps no connection, no clock and no thread; its memory
+//! can be cloned and put back when a transaction did not commit.
+
+mod admin;
+mod agent;
+mod parts;
+mod post;
+mod request;
+mod run;
+mod turn;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use delivery::model::{AuthorKind, Epoch, Key, MessageId, RunId};
+use delivery::payload::Payload;
+use delivery::queue::{self, Queue};
+use delivery::residency::{self, EndReason, Pool, Residency};
+use delivery::{Author, Limits, Moment, Timestamp};
+use storage::{Binding, Store};
+
+pub(crate) use self::request::key_of;
+pub use self::request::{Board, Post, Reply, Request};
+use crate::error::{ApiError, Code};
+
+/// What the engine must know from outside.
+#[derive(Clone)]
+pub struct Rules {
+    /// Limits of a context block.
+    pub limits: Limits,
+    /// The pool.
+    pub pool: Pool,
+    /// How many agents one message may address.
+    pub max_recipients: u32,
+    /// Whether a binding's command can be started.
+    pub reachable: Arc<dyn Fn(&Binding) -> bool + Send + Sync>,
+}
+
+/// The time of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// For people and storage.
+    pub wall: Timestamp,
+    /// For deadlines.
+    pub mono: Moment,
+}
+
+/// What goes into a step.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A request of a person.
+    Request(Request),
+    /// An event of an agent process.
+    Agent(agents::Event),
+    /// Time passed.
+    Tick,
+}
+
+/// What comes out, to be carried out once the step has been committed.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Start a process for a binding.
+    Start {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+        /// What to start.
+        binding: Box<Binding>,
+        /// Text for a true system prompt; `None` where the policy keeps it in the turn.
+        system_prompt: Option<String>,
+    },
+    /// Send a prompt.
+    Prompt {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+        /// The run.
+        run: RunId,
+        /// The exact text.
+        text: String,
+    },
+    /// Cancel the turn of a run.
+    Cancel {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+        /// The run.
+        run: RunId,
+    },
+    /// End a process.
+    End {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+    },
+    /// Runs ended: whoever waits for them looks again.
+    RunsEnded,
+}
+
+/// A process as the engine knows it.
+#[derive(Clone, Debug)]
+struct Live {
+    epoch: Epoch,
+    /// Whether its session began.
+    started: bool,
+    /// The turn that is staged with it.
+    turn: Option<LiveTurn>,
+    /// Why it is being ended, if it is.
+    ending: Option<EndReason>,
+}
+
+/// A staged turn.
+#[derive(Clone, Debug)]
+struct LiveTurn {
+    run: RunId,
+    /// Whether the prompt's bytes went to the agent: from then on the run is never tried again by itself.
+    written: bool,
+    /// What to remember as told when it commits; `None` in direct conversations.
+    payload: Option<Payload>,
+    full: bool,
+    bytes: u64,
+    /// The agent declined, with this reason.
+    declined: Option<String>,
+    /// Steps recorded so far.
+    events: u32,
+}
+
+/// Whether work is taken on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    Stopping,
+}
+
+/// The engine's memory. Everything else is in the store.
+#[derive(Clone)]
+pub struct Engine {
+    rules: Rules,
+    queue: Queue,
+    residency: Residency,
+    live: BTreeMap<Key, Live>,
+    /// Messages of runs that have not ended.
+    open: BTreeMap<RunId, (Key, MessageId)>,
+    phase: Phase,
+    out: VecDeque<Command>,
+    /// Whether this step changed memory: then its failure undoes the whole batch.
+    touched: bool,
+}
+
+impl Engine {
+    /// Begins where the store was left: queued runs are picked up; runs whose prompt may have been written fail
+    /// visibly, with the way to retry them (2.8).
+    pub fn recover(store: &mut dyn Store, rules: Rules, now: Now) -> Result<Self, ApiError> {
+        let first_epoch = Epoch(store.max_epoch()?.0 + 1);
+        let mut engine = Self {
+            queue: Queue::default(),
+            residency: Residency::new(rules.pool, first_epoch),
+            rules,
+            live: BTreeMap::new(),
+            open: BTreeMap::new(),
+            phase: Phase::Open,
+            out: VecDeque::new(),
+            touched: false,
+        };
+        engine.pick_up_runs(store, now)?;
+        engine.pump(store, now)?;
+        Ok(engine)
+    }
+
+    /// Takes one input in. On an error the caller undoes the step's writes; if [`Self::touched`] says so, also
+    /// memory, by putting a clone from before back.
+    pub fn step(&mut self, store: &mut dyn Store, input: Input, now: Now) -> Result<Reply, ApiError> {
+        self.touched = false;
+        let reply = match input {
+            Input::Request(request) => self.request(store, request, now)?,
+            Input::Agent(event) => {
+                self.agent_event(store, event, now)?;
+                Reply::Done
+            }
+            Input::Tick => {
+                self.touched = true;
+                self.residency.handle_timeout(now.mono);
+                Reply::Done
+            }
+        };
+        self.pump(store, now)?;
+        Ok(reply)
+    }
+
+    /// Whether the last step changed memory.
+    pub fn touched(&self) -> bool {
+        self.touched
+    }
+
+    /// The next thing to do, until there is none.
+    pub fn next_command(&mut self) -> Option<Command> {
+        self.out.pop_front()
+    }
+
+    /// When a [`Input::Tick`] is due.
+    pub fn next_timeout(&self) -> Option<Moment> {
+        self.residency.next_timeout()
+    }
+
+    /// Whether no process is alive.
+    pub fn is_empty(&self) -> bool {
+        self.residency.is_empty()
+    }
+
+    fn request(&mut self, store: &mut dyn Store, request: Request, now: Now) -> Result<Reply, ApiError> {
+        if self.phase == Phase::Stopping && request.makes_work() {
+            return Err(ApiError::new(Code::ShuttingDown, "the server is stopping; try again when it is back"));
+        }
+        match request {
+            Request::AddChannel { name, direct } => self.add_channel(store, &name, direct.as_deref(), now),
+            Request::AddPerson { name } => self.add_person(store, &name, now),
+            Request::AddAgent { channel, new } => self.add_agent(store, &channel, *new, now),
+            Request::RemoveAgent { channel, handle } => self.remove_agent(store, &channel, &handle, now),
+            Request::Fresh { channel, handle } => self.fresh(store, &channel, &handle, now),
+            Request::Post(post) => self.post(store, &post, now),
+            Request::Edit { message, text } => self.edit(store, &message, &text, now),
+            Request::Delete { message } => self.delete(store, &message, now),
+            Request::Cancel { run } => self.cancel(store, &run, now),
+            Request::Retry { run } => self.retry(store, &run, now),
+            Request::Decline { run, reason } => self.decline(&run, &reason),
+            Request::ImportWatermarks(placed) => self.import_watermarks(store, &placed),
+            Request::Board => Ok(Reply::Board(self.board())),
+            Request::Shutdown => {
+                self.touched = true;
+                self.phase = Phase::Stopping;
+                self.residency.handle(residency::Event::Shutdown, now.mono);
+                Ok(Reply::Done)
+            }
+            Request::CancelTurns => {
+                self.touched = true;
+                let turns = self.live.iter().filter_map(|(key, live)| Some((key, live.epoch, live.turn.as_ref()?)));
+                self.out.extend(turns.map(|(key, epoch, turn)| Command::Cancel {
+                    key: key.clone(),
+                    epoch,
+                    run: turn.run.clone(),
+                }));
+                Ok(Reply::Done)
+            }
+        }
+    }
+
+    /// Lets queue and residency talk until both are quiet.
+    fn pump(&mut self, store: &mut dyn Store, now: Now) -> Result<(), ApiError> {
+        loop {
+            if self.phase == Phase::Open
+                && let Some(command) = self.queue.next_command()
+            {
+                self.touched = true;
+                match command {
+                    queue::Command::Begin { key, .. } => {
+                        self.residency.handle(residency::Event::Wanted(key), now.mono);
+                    }
+                }
+                continue;
+            }
+            let Some(command) = self.residency.next_command() else { return Ok(()) };
+            self.touched = true;
+            match command {
+                residency::Command::Start { key, epoch } => self.start(store, key, epoch, now)?,
+                residency::Command::Grant { key, epoch, lease } => self.grant(store, &key, epoch, lease, now)?,
+                residency::Command::End { key, epoch, why } => {
+                    if let Some(live) = self.live.get_mut(&key).filter(|live| live.epoch == epoch) {
+                        live.ending = Some(why);
+                    }
+                    self.out.push_back(Command::End { key, epoch });
+                }
+            }
+        }
+    }
+
+    fn board(&self) -> Board {
+        let mut keys: Vec<&Key> = self.live.keys().chain(self.open.values().map(|(key, _)| key)).collect();
+        keys.sort();
+        keys.dedup();
+        let states = keys.iter().map(|key| ((*key).clone(), self.residency.state(key))).collect();
+        let queues = keys
+            .iter()
+            .map(|key| {
+                let current = self.queue.current(key).cloned();
+                ((*key).clone(), current.into_iter().chain(self.queue.waiting(key)).collect())
+            })
+            .collect();
+        Board { states, queues }
+    }
+}
+
+impl Request {
+    /// Whether it begins something that a stopping server would not finish.
+    fn makes_work(&self) -> bool {
+        match self {
+            Self::AddChannel { .. }
+            | Self::AddPerson { .. }
+            | Self::AddAgent { .. }
+            | Self::RemoveAgent { .. }
+            | Self::Fresh { .. }
+            | Self::Post(_)
+            | Self::Edit { .. }
+            | Self::Delete { .. }
+            | Self::Retry { .. }
+            | Self::ImportWatermarks(_) => true,
+            Self::Cancel { .. } | Self::Decline { .. } | Self::Board | Self::Shutdown | Self::CancelTurns => false,
+        }
+    }
+}
+
+/// The host, as an author of notices.
+fn host() -> Author {
+    Author { kind: AuthorKind::System, name: "Highwater".to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Channels, people and agents: making, removing, starting fresh.
+
+use delivery::mention::is_handle;
+use delivery::model::{ChannelId, Key, SessionPolicy};
+use delivery::queue;
+use delivery::residency;
+use storage::{Binding, NewBinding, PlacedWatermark, Role, RunStatus, Store};
+
+use super::request::key_of;
+use super::{Engine, Now, Reply};
+use crate::error::{ApiError, Code};
+
+/// Characters of a channel's name at most.
+const CHANNEL_NAME_MAX: usize = 64;
+/// Bytes of a binding's instructions at most: they are paid for in every session.
+const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
+
+impl Engine {
+    pub(super) fn add_channel(
+        &mut self,
+        store: &mut dyn Store,
+        name: &str,
+        direct: Option<&str>,
+        now: Now,
+    ) -> Result<Reply, ApiError> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+        if name.is_empty() || name.len() > CHANNEL_NAME_MAX || !name.chars().all(plain) {
+            return Err(ApiError::invalid(format!(
+                "a channel's name is 1 to {CHANNEL_NAME_MAX} of a-z, 0-9, - and _; {name:?} is not"
+            )));
+        }
+        let direct = direct.map(bare_handle).transpose()?;
+        Ok(Reply::Channel(store.add_channel(name, direct.as_deref(), now.wall)?))
+    }
+
+    pub(super) fn add_person(
+        &mut self,
+        store: &mut dyn Store,
+        name: &str,
+        now: Now,
+    ) -> Result<Reply, ApiError> {
+        let name = bare_handle(name)?;
+        Ok(Reply::Person(store.add_person(&name, Role::Member, now.wall)?))
+    }
+
+    pub(super) fn add_agent(
+        &mut self,
+        store: &mut dyn Store,
+        channel: &str,
+        mut new: NewBinding,
+        now: Now,
+    ) -> Result<Reply, ApiError> {
+        let channel = store.channel(channel)?;
+        new.handle = bare_handle(&new.handle)?;
+        check_agent(&new)?;
+        if let Some(direct) = channel.direct.as_ref().filter(|direct| **direct != new.handle) {
+            return Err(ApiError::conflict(format!(
+                "{} is a direct conversation with @{direct}; other agents cannot join it",
+                channel.name
+            )));
+        }
+        new.channel = channel.id;
+        Ok(Reply::Binding(Box::new(store.add_binding(&new, now.wall)?)))
+    }
+
+    pub(super) fn remove_agent(
+        &mut self,
+        store: &mut dyn Store,
+        channel: &str,
+        handle: &str,
+        now: Now,
+    ) -> Result<Reply, ApiError> {
+        let binding = bound(store, channel, handle)?;
+        let key = key_of(&binding);
+        let runs: Vec<_> = self.queue.current(&key).cloned().into_iter().chain(self.queue.waiting(&key)).collect();
+        for id in &runs {
+            let run = store.run(id)?;
+            self.end_visibly(store, &run, RunStatus::Cancelled, "its agent was removed from the channel", now)?;
+        }
+        store.remove_binding(&binding.id, now.wall)?;
+        self.touched = true;
+        for run in runs {
+            self.forget(&run, queue::Event::Ended { key: key.clone(), run: run.clone() });
+        }
+        if let Some(live) = self.live.get_mut(&key) {
+            live.turn = None;
+        }
+        self.residency.handle(residency::Event::Removed(key), now.mono);
+        Ok(Reply::Binding(Box::new(binding)))
+    }
+
+    pub(super) fn fresh(
+        &mut self,
+        store: &mut dyn Store,
+        channel: &str,
+        handle: &str,
+        now: Now,
+    ) -> Result<Reply, ApiError> {
+        let binding = bound(store, channel, handle)?;
+        self.touched = true;
+        self.residency.handle(residency::Event::Fresh(key_of(&binding)), now.mono);
+        Ok(Reply::Binding(Box::new(binding)))
+    }
+
+    pub(super) fn import_watermarks(
+        &mut self,
+        store: &mut dyn Store,
+        placed: &[PlacedWatermark],
+    ) -> Result<Reply, ApiError> {
+        for one in placed {
+            store.binding(&one.binding)?;
+            store.channel_by_id(&one.channel)?;
+        }
+        store.import_watermarks(placed)?;
+        Ok(Reply::Done)
+    }
+}
+
+/// The binding of a handle in a channel.
+pub(super) fn bound(store: &dyn Store, channel: &str, handle: &str) -> Result<Binding, ApiError> {
+    let channel = store.channel(channel)?;
+    let handle = handle.trim_start_matches('@').to_lowercase();
+    let mut bindings = store.bindings(Some(&channel.id))?;
+    let Some(at) = bindings.iter().position(|binding| binding.spec.handle == handle) else {
+        let there: Vec<String> = bindings.iter().map(|binding| format!("@{}", binding.spec.handle)).collect();
+        let there = if there.is_empty() { "it has no agents".to_owned() } else { format!("its agents: {}", there.join(", ")) };
+        return Err(ApiError::new(Code::NotFound, format!("no agent @{handle} in channel {}; {there}", channel.name)));
+    };
+    Ok(bindings.swap_remove(at))
+}
+
+/// The binding that a direct conversation speaks with; made after the agent's newest one elsewhere when the
+/// conversation has none yet, so that `channel add --direct` alone is enough for an agent that exists.
+pub(super) fn direct_binding(
+    store: &mut dyn Store,
+    channel: &ChannelId,
+    handle: &str,
+    now: Now,
+) -> Result<Option<Binding>, ApiError> {
+    if let Some(binding) = store.bindings(Some(channel))?.into_iter().next() {
+        return Ok(Some(binding));
+    }
+    let elsewhere = store.bindings(None)?.into_iter().filter(|binding| binding.spec.handle == handle);
+    let Some(model) = elsewhere.max_by_key(|binding| binding.created_at) else { return Ok(None) };
+    let spec = NewBinding { channel: channel.clone(), ..model.spec };
+    Ok(Some(store.add_binding(&spec, now.wall)?))
+}
+
+/// The key of a run's binding.
+pub(super) fn key_text(key: &Key) -> String {
+    format!("{} in {}", key.binding, key.channel)
+}
+
+fn bare_handle(text: &str) -> Result<String, ApiError> {
+    let handle = text.trim_start_matches('@').to_lowercase();
+    if is_handle(&handle) {
+        return Ok(handle);
+    }
+    Err(ApiError::invalid(format!(
+        "{text:?} is no name: names and handles are 1 to 32 of a-z, 0-9, - and _, beginning with a letter"
+    )))
+}
+
+fn check_agent(new: &NewBinding) -> Result<(), ApiError> {
+    match new.session {
+        SessionPolicy::Resident | SessionPolicy::Fresh => {}
+        SessionPolicy::Saved => {
+            return Err(ApiError::invalid(
+                "saved sessions are not supported yet; use --session resident (the default) or fresh",
+            ));
+        }
+    }
+    let program = new.command.first().map(String::as_str).unwrap_or_default();
+    if program.trim().is_empty() {
+        return Err(ApiError::invalid("an agent needs a command to start; give --preset NAME or -- COMMAND ARG…"));
+    }
+    let strings = new.command.iter().chain(new.env.iter().flat_map(|var| [&var.name].into_iter().chain(&var.value)));
+    if strings.chain(&new.cwd).chain(&new.model).any(|text| text.contains('\0')) {
+        return Err(ApiError::invalid("commands, environment, folders and models cannot hold NUL characters"));
+    }
+    if let Some(var) = new.env.iter().find(|var| var.name.is_empty() || var.name.contains('=')) {
+        return Err(ApiError::invalid(format!("{:?} is no name of an environment variable", var.name)));
+    }
+    if let Some(cwd) = new.cwd.as_ref().filter(|cwd| !cwd.starts_with('/')) {
+        return Err(ApiError::invalid(format!("the working directory must be an absolute path; {cwd:?} is not")));
+    }
+    if new.instructions.as_ref().is_some_and(|text| text.len() > INSTRUCTIONS_BYTES_MAX) {
+        return Err(ApiError::new(Code::TooLarge, "instructions may have 64 KiB at most"));
+    }
+    Ok(())
+}

@@ -1,0 +1,296 @@
+//! What agent processes report, and what becomes of their runs.
+
+use agents::{EventKind, Started, Stop, Turn, Update};
+use delivery::answer::{MESSAGE_BYTES_MAX, split};
+use delivery::model::{AuthorKind, Epoch, Key, NativeId, RunId, SessionPolicy};
+use delivery::residency::{self, After};
+use delivery::{Author, queue};
+use serde_json::json;
+use storage::{Ending, Run, RunStatus, Store, Usage};
+
+use super::run::{read_told, say, tell_end, write_told};
+use super::{Engine, Live, Now, host};
+use crate::error::ApiError;
+
+/// Steps kept of one run at most: an agent that floods fills no disk.
+const RUN_EVENTS_MAX: u32 = 500;
+/// Bytes of a title or plan kept at most.
+const STEP_BYTES_MAX: usize = 4_096;
+
+impl Engine {
+    /// Takes in an event of a process. One of another epoch than the key's present one changes nothing (5.7).
+    pub(super) fn agent_event(
+        &mut self,
+        store: &mut dyn Store,
+        event: agents::Event,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let agents::Event { key, epoch, kind } = event;
+        if self.live.get(&key).is_none_or(|live| live.epoch != epoch) {
+            return Ok(());
+        }
+        match kind {
+            EventKind::Started(started) => self.started(store, key, epoch, started, now),
+            EventKind::PromptWritten { run } => {
+                if let Some(turn) = self.turn_of(&key, &run) {
+                    turn.written = true;
+                    self.touched = true;
+                }
+                Ok(())
+            }
+            EventKind::Update { run, update } => self.update(store, &key, &run, update, now),
+            EventKind::TurnEnded { run, turn } => {
+                if self.turn_of(&key, &run).is_none() {
+                    return Ok(());
+                }
+                self.turn_ended(store, &key, &run, turn, now)
+            }
+            EventKind::TurnFailed { run, reason } => {
+                if self.turn_of(&key, &run).is_none() {
+                    return Ok(());
+                }
+                self.turn_failed(store, &key, &run, &reason, now)
+            }
+            EventKind::Exited { reason } => self.exited(store, key, epoch, reason, now),
+        }
+    }
+
+    fn turn_of(&mut self, key: &Key, run: &RunId) -> Option<&mut super::LiveTurn> {
+        self.live.get_mut(key).and_then(|live| live.turn.as_mut()).filter(|turn| turn.run == *run)
+    }
+
+    fn started(
+        &mut self,
+        store: &mut dyn Store,
+        key: Key,
+        epoch: Epoch,
+        started: Started,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let binding = store.binding(&key.binding)?;
+        let system = started.system_prompt.then(|| self.system_prompt(&binding)).flatten();
+        begin_session(store, &key, &started.native, epoch, system.as_deref(), now)?;
+        if let (Some(run), false) = (self.queue.current(&key).cloned(), started.notices.is_empty()) {
+            let run = store.run(&run)?;
+            for text in &started.notices {
+                store.add_run_event(&run.id, "notice", &json!({ "text": short(text) }).to_string(), now.wall)?;
+            }
+        }
+        self.touched = true;
+        if let Some(live) = self.live.get_mut(&key) {
+            live.started = true;
+        }
+        self.residency.handle(residency::Event::Started { key, epoch, restored: false }, now.mono);
+        Ok(())
+    }
+
+    fn update(
+        &mut self,
+        store: &mut dyn Store,
+        key: &Key,
+        run: &RunId,
+        update: Update,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
+        let step = match update {
+            // A running answer's pieces are not durable; its final text is.
+            Update::Text(_) | Update::Other => return Ok(()),
+            Update::Used(used) => return change_told(store, key, |told| told.used(used)),
+            Update::Compacted => {
+                change_told(store, key, delivery::turn::Told::compacted)?;
+                ("notice", json!({ "text": "the agent compacted its context" }))
+            }
+            Update::ToolCall { id, title, kind } => {
+                ("tool_call", json!({ "id": short(&id), "title": short(&title), "kind": short(&kind) }))
+            }
+            Update::ToolUpdate { id, status, title } => (
+                "tool_update",
+                json!({ "id": short(&id), "status": status.as_deref().map(short), "title": title.as_deref().map(short) }),
+            ),
+            Update::Plan(plan) => ("plan", json!({ "text": short(&plan) })),
+            Update::PermissionRejected { title, option } => {
+                let body = json!({ "title": short(&title), "option": option.as_deref().map(short) });
+                turn.events += 1;
+                self.touched = true;
+                store.add_run_event(run, "permission", &body.to_string(), now.wall)?;
+                return permission_notice(store, run, &title, now);
+            }
+        };
+        if turn.events >= RUN_EVENTS_MAX {
+            return Ok(());
+        }
+        turn.events += 1;
+        self.touched = true;
+        store.add_run_event(run, step.0, &step.1.to_string(), now.wall)?;
+        Ok(())
+    }
+
+    /// Reply, commit and end of run are one transaction (5.6): the step's.
+    fn turn_ended(
+        &mut self,
+        store: &mut dyn Store,
+        key: &Key,
+        run: &RunId,
+        turn: Turn,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let run = store.run(run)?;
+        let binding = store.binding(&key.binding)?;
+        let after = match binding.spec.session {
+            SessionPolicy::Resident | SessionPolicy::Saved => After::Keep,
+            SessionPolicy::Fresh => After::End,
+        };
+        let declined = self.turn_of(key, &run.id).and_then(|turn| turn.declined.clone());
+        let usage = turn.usage.map(usage_of);
+        let (status, error) = outcome(&turn, declined);
+        let text = turn.text.map(|text| text.replace('\0', "\u{fffd}")).filter(|text| !text.trim().is_empty());
+        match (status, text) {
+            (RunStatus::Succeeded, Some(text)) => {
+                for part in split(&text, MESSAGE_BYTES_MAX) {
+                    let author = Author { kind: AuthorKind::Agent, name: format!("@{}", binding.spec.handle) };
+                    say(store, &run, author, part, now)?;
+                }
+                if let Some(note) = &error {
+                    tell_end(store, &run, status, note, now)?;
+                }
+            }
+            (RunStatus::Succeeded, None) => tell_end(store, &run, status, "(no reply)", now)?,
+            (RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined, _) => {
+                tell_end(store, &run, status, error.as_deref().unwrap_or("by request"), now)?;
+            }
+            (RunStatus::Queued | RunStatus::Running, _) => {}
+        }
+        let error = if status == RunStatus::Succeeded { None } else { error };
+        self.settle(store, key, &Ending { status, error, usage, told: None }, after, now)
+    }
+
+    fn turn_failed(
+        &mut self,
+        store: &mut dyn Store,
+        key: &Key,
+        run: &RunId,
+        reason: &str,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let run = store.run(run)?;
+        tell_end(store, &run, RunStatus::Failed, reason, now)?;
+        let ending =
+            Ending { status: RunStatus::Failed, error: Some(reason.to_owned()), usage: None, told: None };
+        self.settle(store, key, &ending, After::Keep, now)
+    }
+
+    /// A process is gone. The run that it had fails if its prompt may have been written, and waits for a new process
+    /// otherwise; one that could not be started fails the run that it was started for.
+    fn exited(
+        &mut self,
+        store: &mut dyn Store,
+        key: Key,
+        epoch: Epoch,
+        reason: Option<String>,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let Some(Live { started, turn, ending, .. }) = self.live.get(&key).cloned() else { return Ok(()) };
+        let reason = reason.unwrap_or_else(|| "its process was ended".to_owned());
+        match turn {
+            Some(turn) if turn.written => self.turn_failed(store, &key, &turn.run, &reason, now)?,
+            Some(turn) => store.unstage(&turn.run)?,
+            None => {}
+        }
+        store.end_session(&key, now.wall)?;
+        let stillborn = if started || ending.is_some() { None } else { self.queue.current(&key).cloned() };
+        if let Some(id) = &stillborn {
+            let run = store.run(id)?;
+            self.end_visibly(store, &run, RunStatus::Failed, &reason, now)?;
+        }
+        self.touched = true;
+        self.live.remove(&key);
+        self.residency.handle(residency::Event::Exited { key: key.clone(), epoch }, now.mono);
+        if let Some(run) = stillborn {
+            self.forget(&run, queue::Event::Ended { key: key.clone(), run: run.clone() });
+        } else if self.queue.current(&key).is_some() {
+            self.residency.handle(residency::Event::Wanted(key), now.mono);
+        }
+        Ok(())
+    }
+}
+
+/// Records a session. An agent that gives the same id twice for two sessions must not inherit what the first was
+/// told: its second gets the epoch behind it.
+fn begin_session(
+    store: &mut dyn Store,
+    key: &Key,
+    native: &NativeId,
+    epoch: Epoch,
+    system: Option<&str>,
+    now: Now,
+) -> Result<(), ApiError> {
+    match store.begin_session(key, native, epoch, system, now.wall) {
+        Err(storage::Error::Exists { .. }) => {
+            let own = NativeId(format!("{native}~{}", epoch.0));
+            store.begin_session(key, &own, epoch, system, now.wall)?;
+            Ok(())
+        }
+        other => Ok(other.map(|_| ())?),
+    }
+}
+
+fn change_told(
+    store: &mut dyn Store,
+    key: &Key,
+    change: impl FnOnce(&mut delivery::turn::Told),
+) -> Result<(), ApiError> {
+    let Some(session) = store.session(key)? else { return Ok(()) };
+    let mut told = read_told(&session.told);
+    let before = told.clone();
+    change(&mut told);
+    if told != before {
+        store.set_told(key, &write_told(&told))?;
+    }
+    Ok(())
+}
+
+fn permission_notice(store: &mut dyn Store, run: &RunId, title: &str, now: Now) -> Result<(), ApiError> {
+    let run: Run = store.run(run)?;
+    let handle = store.binding(&run.key.binding)?.spec.handle;
+    let text = format!("@{handle} asked for permission and was refused: {}", delivery::clean::name(title));
+    say(store, &run, host(), text, now)
+}
+
+fn outcome(turn: &Turn, declined: Option<String>) -> (RunStatus, Option<String>) {
+    if let Some(reason) = declined {
+        return (RunStatus::Declined, Some(reason));
+    }
+    match (turn.stop, turn.text.is_some()) {
+        (Stop::EndTurn, _) => (RunStatus::Succeeded, None),
+        (Stop::Cancelled, _) => (RunStatus::Cancelled, Some("by request".to_owned())),
+        (Stop::MaxTokens, true) => (RunStatus::Succeeded, Some("the answer was cut at the limit of tokens".to_owned())),
+        (Stop::MaxTokens, false) => (RunStatus::Failed, Some("it reached its limit of tokens without an answer".to_owned())),
+        (Stop::MaxRequests, true) => {
+            (RunStatus::Succeeded, Some("the answer was cut at the limit of requests in one turn".to_owned()))
+        }
+        (Stop::MaxRequests, false) => {
+            (RunStatus::Failed, Some("it reached its limit of requests in one turn without an answer".to_owned()))
+        }
+        (Stop::Refusal, _) => (RunStatus::Failed, Some("its model refused to go on".to_owned())),
+    }
+}
+
+fn usage_of(usage: agents::Usage) -> Usage {
+    Usage {
+        input: Some(usage.input),
+        output: Some(usage.output),
+        cached_read: usage.cached_read,
+        cached_write: usage.cached_write,
+        total: Some(usage.total),
+    }
+}
+
+/// A text of at most [`STEP_BYTES_MAX`] bytes.
+fn short(text: &str) -> &str {
+    let mut end = text.len().min(STEP_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

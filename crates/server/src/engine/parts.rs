@@ -1,0 +1,68 @@
+//! Where each message's text stands in a sent prompt, so that deleting the message can scrub it there (8.3).
+
+use std::ops::Range;
+
+use delivery::channel_delivery::Rendered;
+use delivery::model::MessageId;
+use delivery::{Row, clean};
+
+/// Byte ranges in the sent text, in the order of the text.
+pub(super) type Parts = Vec<(MessageId, Range<usize>)>;
+
+/// What opens the text in a payload: its last key. Quotes inside a JSON string are escaped, so it occurs once.
+const PAYLOAD_TEXT: &str = "\"text\":\"";
+
+/// The parts of a mention's prompt: the payload's text, then each line's body.
+pub(super) fn of_mention(sent: &str, block: Option<&str>, rendered: &Rendered, addressed: &MessageId) -> Parts {
+    let block_at = sent.len() - block.map_or(0, str::len);
+    let mut parts = Parts::new();
+    // The payload is the last line before `---` that opens an object; its last value is the text.
+    let head = &sent[..block_at];
+    if let Some((start, line)) = lines(head).find(|(_, line)| line.starts_with('{') && line.ends_with("\"}"))
+        && let Some(open) = line.rfind(PAYLOAD_TEXT)
+    {
+        parts.push((addressed.clone(), start + open + PAYLOAD_TEXT.len()..start + line.len() - 2));
+    }
+    let Some(block) = block else { return parts };
+    let heads: Vec<usize> = lines(block).filter(|(_, line)| line.starts_with("- ")).map(|(at, _)| at).collect();
+    let items = &heads[heads.len().saturating_sub(rendered.shown.len())..];
+    for (n, (id, start)) in rendered.shown.iter().zip(items).enumerate() {
+        let end = items.get(n + 1).map_or(block.len(), |next| next - 1);
+        // A name holds no colon, so the first one ends it; a deletion's line has none and holds no body.
+        if let Some(colon) = block[*start..end].find(": ") {
+            parts.push((id.clone(), block_at + start + colon + 2..block_at + end));
+        }
+    }
+    parts
+}
+
+/// The parts of a direct conversation's prompt: each text as it stands there, raw or cleaned.
+pub(super) fn of_direct<'a>(sent: &str, rows: impl Iterator<Item = &'a Row>) -> Parts {
+    let mut parts = Parts::new();
+    let mut from = 0;
+    for row in rows {
+        let (raw, cleaned) = (row.text.as_str(), clean::body(&row.text));
+        let found = [cleaned.as_str(), raw, raw.trim()].into_iter().find_map(|text| {
+            let at = sent[from..].find(text).filter(|_| !text.is_empty())?;
+            Some(from + at..from + at + text.len())
+        });
+        if let Some(range) = found {
+            from = range.end;
+            parts.push((row.id.clone(), range));
+        }
+    }
+    parts
+}
+
+/// Lines with the offset at which each begins.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split('\n').map(move |line| {
+        let start = at;
+        at += line.len() + 1;
+        (start, line)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Posting, editing and deleting; a message and the runs that it makes are one transaction (2.1).
+
+use delivery::answer::MESSAGE_BYTES_MAX;
+use delivery::mention::mentions;
+use delivery::model::{AuthorKind, MessageId};
+use delivery::queue;
+use delivery::{Author, Row};
+use storage::{Appended, Binding, Channel, Message, NewMessage, Run, RunStatus, Store};
+
+use super::admin::direct_binding;
+use super::request::key_of;
+use super::{Engine, Now, Post, Reply, host};
+use crate::error::{ApiError, Code};
+
+/// Bytes of a client's own id at most.
+const CLIENT_ID_BYTES_MAX: usize = 128;
+
+impl Engine {
+    pub(super) fn post(&mut self, store: &mut dyn Store, post: &Post, now: Now) -> Result<Reply, ApiError> {
+        check_text(&post.text)?;
+        if post.client_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > CLIENT_ID_BYTES_MAX) {
+            return Err(ApiError::invalid(format!("a client id has 1 to {CLIENT_ID_BYTES_MAX} bytes")));
+        }
+        let channel = store.channel(&post.channel)?;
+        let author = store.person(&post.author)?;
+        let new = NewMessage {
+            channel: channel.id.clone(),
+            thread: post.thread.clone(),
+            author: Author { kind: AuthorKind::User, name: author.name },
+            native: None,
+            run: None,
+            text: post.text.clone(),
+            client_id: post.client_id.clone(),
+        };
+        let message = match store.append(&new, now.wall)? {
+            Appended::New(message) => message,
+            Appended::Before(message) => {
+                let runs = store.runs_of_message(&message.row.id)?;
+                return Ok(Reply::Posted { message: Box::new(message), runs });
+            }
+        };
+        let runs = self.address(store, &channel, &message, now)?;
+        Ok(Reply::Posted { message: Box::new(message), runs })
+    }
+
+    /// Makes the runs of a new message.
+    fn address(
+        &mut self,
+        store: &mut dyn Store,
+        channel: &Channel,
+        message: &Message,
+        now: Now,
+    ) -> Result<Vec<Run>, ApiError> {
+        let addressed = match &channel.direct {
+            Some(handle) => {
+                let binding = direct_binding(store, &channel.id, handle, now)?;
+                if binding.is_none() {
+                    let text = format!(
+                        "@{handle} is not here yet, so nobody answers. Add it with: highwater agent add {handle} \
+                         --channel {} -- COMMAND",
+                        channel.name
+                    );
+                    notice(store, message, text, now)?;
+                }
+                binding.into_iter().collect()
+            }
+            None if message.row.text.contains('@') => self.mentioned(store, channel, message, now)?,
+            None => Vec::new(),
+        };
+        let mut runs = Vec::new();
+        for binding in &addressed {
+            runs.push(store.add_run(&key_of(binding), &message.row.id, None, now.wall)?);
+        }
+        for run in &runs {
+            self.enqueue(run);
+        }
+        Ok(runs)
+    }
+
+    /// The bindings that a message mentions, at most `max_recipients`; a notice names the rest.
+    fn mentioned(
+        &self,
+        store: &mut dyn Store,
+        channel: &Channel,
+        message: &Message,
+        now: Now,
+    ) -> Result<Vec<Binding>, ApiError> {
+        let bindings = store.bindings(Some(&channel.id))?;
+        let handles: Vec<&str> = bindings.iter().map(|binding| binding.spec.handle.as_str()).collect();
+        let named = mentions(&message.row.text, &handles);
+        let max = usize::try_from(self.rules.max_recipients).unwrap_or(usize::MAX);
+        let (first, rest) = named.split_at(named.len().min(max));
+        if !rest.is_empty() {
+            let rest: Vec<String> = rest.iter().map(|handle| format!("@{handle}")).collect();
+            let text = format!("one message reaches {max} agents at most; not asked: {}", rest.join(", "));
+            notice(store, message, text, now)?;
+        }
+        let chosen = first.iter().filter_map(|handle| {
+            bindings.iter().find(|binding| binding.spec.handle == *handle).cloned()
+        });
+        Ok(chosen.collect())
+    }
+
+    pub(super) fn enqueue(&mut self, run: &Run) {
+        self.touched = true;
+        self.open.insert(run.id.clone(), (run.key.clone(), run.message.clone()));
+        self.queue.handle(queue::Event::Queued { key: run.key.clone(), run: run.id.clone() });
+    }
+
+    pub(super) fn edit(
+        &mut self,
+        store: &mut dyn Store,
+        id: &MessageId,
+        text: &str,
+        now: Now,
+    ) -> Result<Reply, ApiError> {
+        check_text(text)?;
+        refuse_notice(&store.message(id)?.row)?;
+        Ok(Reply::Message(Box::new(store.edit(id, text, now.wall)?)))
+    }
+
+    /// Deletes a message; runs of it that still wait are cancelled, since what was deleted before it was shown is
+    /// never shown (4.9).
+    pub(super) fn delete(
+        &mut self,
+        store: &mut dyn Store,
+        id: &MessageId,
+        now: Now,
+    ) -> Result<Reply, ApiError> {
+        refuse_notice(&store.message(id)?.row)?;
+        let waiting: Vec<Run> =
+            store.runs_of_message(id)?.into_iter().filter(|run| run.status == RunStatus::Queued).collect();
+        let message = store.delete(id, now.wall)?;
+        for run in waiting {
+            self.cancel_queued(store, &run, "its message was deleted", now)?;
+        }
+        Ok(Reply::Message(Box::new(message)))
+    }
+}
+
+/// Posts a notice of the host beside a message.
+pub(super) fn notice(
+    store: &mut dyn Store,
+    beside: &Message,
+    text: String,
+    now: Now,
+) -> Result<(), ApiError> {
+    let new = NewMessage {
+        channel: beside.channel.clone(),
+        thread: beside.thread.clone(),
+        author: host(),
+        native: None,
+        run: None,
+        text,
+        client_id: None,
+    };
+    store.append(&new, now.wall)?;
+    Ok(())
+}
+
+fn check_text(text: &str) -> Result<(), ApiError> {
+    if text.len() > MESSAGE_BYTES_MAX {
+        return Err(ApiError::new(
+            Code::TooLarge,
+            format!("a message has {MESSAGE_BYTES_MAX} bytes at most; this one has {}", text.len()),
+        ));
+    }
+    if text.contains('\0') {
+        return Err(ApiError::invalid("a message cannot hold NUL characters; take them out"));
+    }
+    if text.trim().is_empty() {
+        return Err(ApiError::invalid("the message is empty; write something"));
+    }
+    Ok(())
+}
+
+fn refuse_notice(row: &Row) -> Result<(), ApiError> {
+    match row.author.kind {
+        AuthorKind::System => Err(ApiError::conflict("a notice of Highwater cannot be changed")),
+        AuthorKind::User | AuthorKind::Agent => Ok(()),
+    }
+}

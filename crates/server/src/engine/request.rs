@@ -1,0 +1,149 @@
+//! What people ask of the engine, and what it answers.
+
+use delivery::model::{ChannelId, Key, MessageId, RunId};
+use delivery::residency::State;
+use storage::{Binding, Channel, Message, NewBinding, Person, PlacedWatermark, Run};
+
+/// A message that a person wants to post.
+#[derive(Clone, Debug)]
+pub struct Post {
+    /// Channel name.
+    pub channel: String,
+    /// Person's name.
+    pub author: String,
+    /// Text as given.
+    pub text: String,
+    /// Thread root.
+    pub thread: Option<MessageId>,
+    /// The client's own id for it.
+    pub client_id: Option<String>,
+}
+
+/// A request. Reads do not come here: the server's readers answer them.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// Make a channel; with a handle, a direct conversation.
+    AddChannel {
+        /// Name.
+        name: String,
+        /// Agent's handle.
+        direct: Option<String>,
+    },
+    /// Make a person.
+    AddPerson {
+        /// Name.
+        name: String,
+    },
+    /// Bind an agent to a channel. The channel's id inside is ignored: it is named.
+    AddAgent {
+        /// Channel name.
+        channel: String,
+        /// All about it.
+        new: Box<NewBinding>,
+    },
+    /// Remove an agent from a channel.
+    RemoveAgent {
+        /// Channel name.
+        channel: String,
+        /// Handle.
+        handle: String,
+    },
+    /// Start fresh (6.7).
+    Fresh {
+        /// Channel name.
+        channel: String,
+        /// Handle.
+        handle: String,
+    },
+    /// Post a message.
+    Post(Box<Post>),
+    /// Edit a message.
+    Edit {
+        /// Which.
+        message: MessageId,
+        /// New text.
+        text: String,
+    },
+    /// Delete a message.
+    Delete {
+        /// Which.
+        message: MessageId,
+    },
+    /// Cancel a run, queued or running.
+    Cancel {
+        /// Which.
+        run: RunId,
+    },
+    /// Try a run again that failed or was cancelled.
+    Retry {
+        /// Which.
+        run: RunId,
+    },
+    /// The agent declines the turn that it has (7.5).
+    Decline {
+        /// The run that it declines.
+        run: RunId,
+        /// Why.
+        reason: String,
+    },
+    /// Put watermarks in place.
+    ImportWatermarks(Vec<PlacedWatermark>),
+    /// How processes and queues stand.
+    Board,
+    /// No new work; turns may end.
+    Shutdown,
+    /// Cancel the turns that still run.
+    CancelTurns,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// A channel.
+    Channel(Channel),
+    /// A person.
+    Person(Person),
+    /// A binding.
+    Binding(Box<Binding>),
+    /// A message and its runs.
+    Posted {
+        /// The message.
+        message: Box<Message>,
+        /// Its runs.
+        runs: Vec<Run>,
+    },
+    /// A message.
+    Message(Box<Message>),
+    /// A run.
+    Run(Box<Run>),
+    /// The board.
+    Board(Board),
+    /// Done.
+    Done,
+}
+
+/// How processes and queues stand, at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Board {
+    /// Keys that have a process or want one.
+    pub states: Vec<(Key, State)>,
+    /// For each key with runs: the current one, then those that wait.
+    pub queues: Vec<(Key, Vec<RunId>)>,
+}
+
+impl Board {
+    /// How a key stands.
+    pub fn state(&self, key: &Key) -> State {
+        self.states.iter().find(|(at, _)| at == key).map_or(State::Absent, |(_, state)| *state)
+    }
+
+    /// The runs of a key that have not ended, the current one first.
+    pub fn runs(&self, key: &Key) -> &[RunId] {
+        self.queues.iter().find(|(at, _)| at == key).map_or(&[], |(_, runs)| runs)
+    }
+}
+
+/// A key of a binding.
+pub(crate) fn key_of(binding: &Binding) -> Key {
+    Key { channel: ChannelId(binding.spec.channel.0.clone()), binding: binding.id.clone() }
+}

@@ -1,0 +1,223 @@
+//! How runs end: visibly, once, and with their key free for the next.
+
+use delivery::model::{AuthorKind, Key, MessageId, RunId};
+use delivery::residency::{self, After};
+use delivery::turn::Told;
+use delivery::{Author, queue};
+use storage::{Ending, NewMessage, Run, RunStatus, Store};
+
+use super::{Command, Engine, Now, Reply, host};
+use crate::error::ApiError;
+
+impl Engine {
+    /// Takes up the runs that the last server left (2.8).
+    pub(super) fn pick_up_runs(&mut self, store: &mut dyn Store, now: Now) -> Result<(), ApiError> {
+        for run in store.open_runs()? {
+            store.end_session(&run.key, now.wall)?;
+            match run.status {
+                RunStatus::Queued => self.enqueue(&run),
+                RunStatus::Running => {
+                    let reason = "the server stopped while the agent was at work; what it did by then is done";
+                    self.end_visibly(store, &run, RunStatus::Failed, reason, now)?;
+                }
+                RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined => {}
+            }
+        }
+        for binding in store.bindings(None)? {
+            store.end_session(&super::request::key_of(&binding), now.wall)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn cancel(&mut self, store: &mut dyn Store, id: &RunId, now: Now) -> Result<Reply, ApiError> {
+        let run = store.run(id)?;
+        match run.status {
+            RunStatus::Queued => self.cancel_queued(store, &run, "by request", now)?,
+            RunStatus::Running => {
+                let Some(live) = self.live.get(&run.key) else {
+                    return Err(ApiError::conflict(format!("run {id} is ending")));
+                };
+                self.out.push_back(Command::Cancel { key: run.key.clone(), epoch: live.epoch, run: id.clone() });
+                self.touched = true;
+            }
+            RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined => {
+                return Err(ApiError::conflict(format!("run {id} has ended already")));
+            }
+        }
+        Ok(Reply::Run(Box::new(store.run(id)?)))
+    }
+
+    /// Ends a run that never had a turn.
+    pub(super) fn cancel_queued(
+        &mut self,
+        store: &mut dyn Store,
+        run: &Run,
+        reason: &str,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        self.end_visibly(store, run, RunStatus::Cancelled, reason, now)?;
+        let was_current = self.queue.current(&run.key) == Some(&run.id);
+        self.touched = true;
+        self.forget(&run.id, queue::Event::Ended { key: run.key.clone(), run: run.id.clone() });
+        if was_current {
+            self.residency.handle(residency::Event::Unwanted(run.key.clone()), now.mono);
+        }
+        Ok(())
+    }
+
+    /// Makes a new run for the message of one that failed or was cancelled.
+    pub(super) fn retry(&mut self, store: &mut dyn Store, id: &RunId, now: Now) -> Result<Reply, ApiError> {
+        let run = store.run(id)?;
+        match run.status {
+            RunStatus::Failed | RunStatus::Cancelled => {}
+            RunStatus::Queued | RunStatus::Running => {
+                return Err(ApiError::conflict(format!("run {id} has not ended yet")));
+            }
+            RunStatus::Succeeded | RunStatus::Declined => {
+                return Err(ApiError::conflict(format!("run {id} was answered; post a new message instead")));
+            }
+        }
+        if store.binding(&run.key.binding)?.removed_at.is_some() {
+            return Err(ApiError::conflict("its agent was removed from the channel; add it again and mention it"));
+        }
+        if store.message(&run.message)?.row.deleted_seq.is_some() {
+            return Err(ApiError::conflict(format!("its message {} was deleted", run.message)));
+        }
+        let again = store.add_run(&run.key, &run.message, Some(id), now.wall)?;
+        self.enqueue(&again);
+        Ok(Reply::Run(Box::new(again)))
+    }
+
+    /// Notes that the agent declines; the run ends so when its turn does.
+    pub(super) fn decline(&mut self, id: &RunId, reason: &str) -> Result<Reply, ApiError> {
+        let Some((key, _)) = self.open.get(id) else {
+            return Err(ApiError::conflict(format!("run {id} is not running")));
+        };
+        let turn = self.live.get_mut(key).and_then(|live| live.turn.as_mut()).filter(|turn| turn.run == *id);
+        let Some(turn) = turn else { return Err(ApiError::conflict(format!("run {id} is not running"))) };
+        turn.declined = Some(reason.to_owned());
+        self.touched = true;
+        Ok(Reply::Done)
+    }
+
+    /// Ends the turn that a key has and frees the key. What was told stays told only if `status` is a success.
+    pub(super) fn settle(
+        &mut self,
+        store: &mut dyn Store,
+        key: &Key,
+        ending: &Ending,
+        after: After,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let Some(turn) = self.live.get(key).and_then(|live| live.turn.clone()) else { return Ok(()) };
+        let epoch = self.live[key].epoch;
+        let told = self.told_after(store, key, &turn, ending.status)?;
+        store.end_run(&turn.run, &Ending { told, ..ending.clone() }, now.wall)?;
+        self.touched = true;
+        if let Some(live) = self.live.get_mut(key) {
+            live.turn = None;
+        }
+        self.forget(&turn.run, queue::Event::Ended { key: key.clone(), run: turn.run.clone() });
+        self.residency.handle(residency::Event::TurnEnded { key: key.clone(), epoch, after }, now.mono);
+        Ok(())
+    }
+
+    fn told_after(
+        &self,
+        store: &dyn Store,
+        key: &Key,
+        turn: &super::LiveTurn,
+        status: RunStatus,
+    ) -> Result<Option<String>, ApiError> {
+        let (Some(session), Some(payload)) = (store.session(key)?, &turn.payload) else { return Ok(None) };
+        let mut told = read_told(&session.told);
+        match status {
+            RunStatus::Succeeded | RunStatus::Declined => told.committed(payload.clone(), turn.full, turn.bytes),
+            RunStatus::Failed | RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running => told.failed(),
+        }
+        Ok(Some(write_told(&told)))
+    }
+
+    /// Ends a run with a notice where its mention was.
+    pub(super) fn end_visibly(
+        &self,
+        store: &mut dyn Store,
+        run: &Run,
+        status: RunStatus,
+        reason: &str,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let ending = Ending { status, error: Some(reason.to_owned()), usage: None, told: None };
+        store.end_run(&run.id, &ending, now.wall)?;
+        tell_end(store, run, status, reason, now)
+    }
+
+    /// Drops what memory holds of a run that has ended, and wakes whoever waits for it.
+    pub(super) fn forget(&mut self, run: &RunId, event: queue::Event) {
+        self.open.remove(run);
+        self.queue.handle(event);
+        self.out.push_back(Command::RunsEnded);
+    }
+}
+
+/// Posts the notice of a run's end where its mention was.
+pub(super) fn tell_end(
+    store: &mut dyn Store,
+    run: &Run,
+    status: RunStatus,
+    reason: &str,
+    now: Now,
+) -> Result<(), ApiError> {
+    let handle = store.binding(&run.key.binding)?.spec.handle;
+    let (id, retry) = (&run.id, format!("try again with: highwater run retry {}", run.id));
+    let text = match status {
+        RunStatus::Failed => format!("@{handle} could not answer {}: {reason} ({retry})", run.message),
+        RunStatus::Cancelled => format!("run {id} of @{handle} was cancelled: {reason} ({retry})"),
+        RunStatus::Declined => format!("@{handle} declined {}: {reason}", run.message),
+        RunStatus::Succeeded => format!("@{handle}: {reason}"),
+        RunStatus::Queued | RunStatus::Running => format!("run {id} of @{handle}: {reason}"),
+    };
+    say(store, run, host(), text, now)
+}
+
+/// Posts what a run says, where its mention was.
+pub(super) fn say(
+    store: &mut dyn Store,
+    run: &Run,
+    author: Author,
+    text: String,
+    now: Now,
+) -> Result<(), ApiError> {
+    let native = match author.kind {
+        AuthorKind::Agent => run.staged.as_ref().map(|staged| staged.native.clone()),
+        AuthorKind::User | AuthorKind::System => None,
+    };
+    let new = NewMessage {
+        channel: run.key.channel.clone(),
+        thread: live_thread(store, run.thread.as_ref())?,
+        author,
+        native,
+        run: Some(run.id.clone()),
+        text,
+        client_id: None,
+    };
+    store.append(&new, now.wall)?;
+    Ok(())
+}
+
+/// The thread that a reply goes to: none if its root was deleted since, so that the reply is not lost.
+fn live_thread(store: &dyn Store, thread: Option<&MessageId>) -> Result<Option<MessageId>, ApiError> {
+    let Some(root) = thread else { return Ok(None) };
+    let deleted = store.message(root)?.row.deleted_seq.is_some();
+    Ok(if deleted { None } else { Some(root.clone()) })
+}
+
+/// What a session was told, out of the store. Unreadable means nothing, which makes the next turn a full one.
+pub(super) fn read_told(json: &str) -> Told {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// For the store.
+pub(super) fn write_told(told: &Told) -> String {
+    serde_json::to_string(told).unwrap_or_default()
+}

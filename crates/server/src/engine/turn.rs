@@ -1,0 +1,305 @@
+//! Starting a process and staging a turn: what is sent is decided by `delivery` and stored before it is sent.
+
+use delivery::channel_delivery::{Case, Rendered, render};
+use delivery::model::{AuthorKind, Epoch, Key, MessageId, Policy, SessionPolicy};
+use delivery::payload::{ChannelAgent, Payload};
+use delivery::residency::{self, State};
+use delivery::turn::{Conversation, Lease, Mention, Said, Speaker, Told, UserTurn, plan, user_turn};
+use delivery::watermark::watermark_for;
+use delivery::{Row, prose};
+use storage::{Binding, DeliveryQuery, Message, Run, Session, Staged, Store};
+
+use super::parts::{self, Parts};
+use super::run::read_told;
+use super::{Command, Engine, Live, LiveTurn, Now};
+use crate::error::ApiError;
+
+/// Messages of a direct conversation that a lean replay looks at: far more than its 50,000 tokens hold.
+const REPLAY_MESSAGES_MAX: usize = 10_000;
+
+/// A turn, ready to be staged.
+struct Built {
+    sent: String,
+    rendered: Option<Rendered>,
+    shown: Vec<(MessageId, u32)>,
+    parts: Parts,
+    payload: Option<Payload>,
+    full: bool,
+}
+
+impl Engine {
+    pub(super) fn start(
+        &mut self,
+        store: &mut dyn Store,
+        key: Key,
+        epoch: Epoch,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let binding = store.binding(&key.binding)?;
+        store.raise_epoch(&key, epoch, now.wall)?;
+        let system_prompt = self.system_prompt(&binding);
+        self.live.insert(key.clone(), Live { epoch, started: false, turn: None, ending: None });
+        self.out.push_back(Command::Start { key, epoch, binding: Box::new(binding), system_prompt });
+        Ok(())
+    }
+
+    /// What stands in a true system prompt, where the policy puts it there (3.4 is beyond base).
+    pub(super) fn system_prompt(&self, binding: &Binding) -> Option<String> {
+        match binding.spec.delivery {
+            Policy::Lean => Some(prose::system_prompt(binding.spec.instructions.as_deref())),
+            Policy::Base | Policy::Window => None,
+        }
+    }
+
+    /// A key has its turn: builds it, stages it, and sends it once that is durable.
+    pub(super) fn grant(
+        &mut self,
+        store: &mut dyn Store,
+        key: &Key,
+        epoch: Epoch,
+        lease: Lease,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let run = self.queue.current(key).cloned();
+        let session = store.session(key)?.filter(|session| session.epoch == epoch);
+        let (Some(run), Some(session)) = (run, session) else {
+            let over = residency::Event::TurnEnded { key: key.clone(), epoch, after: residency::After::Keep };
+            self.residency.handle(over, now.mono);
+            return Ok(());
+        };
+        let run = store.run(&run)?;
+        let binding = store.binding(&key.binding)?;
+        let channel = store.channel_by_id(&key.channel)?;
+        let message = store.message(&run.message)?;
+        let built = match channel.direct {
+            Some(_) => direct_turn(store, &binding, &session, &message, lease)?,
+            None => self.mention_turn(store, &binding, &session, &run, &message, lease)?,
+        };
+        let (before, after) = match built.rendered {
+            Some(rendered) => {
+                let mark = store.watermark(&binding.id, &key.channel, run.thread.as_ref())?;
+                (mark, (rendered.omitted, rendered.watermark))
+            }
+            None => (None, (0, None)),
+        };
+        let bytes = built.sent.len() as u64;
+        let staged = Staged {
+            native: session.native,
+            epoch,
+            lease,
+            why: self.why(store, key, lease)?,
+            sent: built.sent.clone(),
+            system: session.system,
+            shown: built.shown,
+            omitted: after.0,
+            watermark_before: before,
+            watermark_after: after.1,
+            parts: built.parts,
+        };
+        store.stage(&run.id, &staged, now.wall)?;
+        let turn = LiveTurn {
+            run: run.id.clone(),
+            written: false,
+            payload: built.payload,
+            full: built.full,
+            bytes,
+            declined: None,
+            events: 0,
+        };
+        if let Some(live) = self.live.get_mut(key) {
+            live.turn = Some(turn);
+        }
+        self.residency.handle(residency::Event::Prompted { key: key.clone(), epoch }, now.mono);
+        self.out.push_back(Command::Prompt { key: key.clone(), epoch, run: run.id, text: built.sent });
+        Ok(())
+    }
+
+    fn mention_turn(
+        &self,
+        store: &mut dyn Store,
+        binding: &Binding,
+        session: &Session,
+        run: &Run,
+        message: &Message,
+        lease: Lease,
+    ) -> Result<Built, ApiError> {
+        let policy = binding.spec.delivery;
+        let pending = self.pending(&run.key);
+        let stored = store.watermark(&binding.id, &run.key.channel, run.thread.as_ref())?;
+        let keeps_session = keeps_session(binding);
+        let mark = match policy {
+            Policy::Base | Policy::Lean if keeps_session => watermark_for(stored.as_ref(), &session.native),
+            Policy::Base | Policy::Lean | Policy::Window => None,
+        };
+        let rows = store.delivery_rows(&DeliveryQuery {
+            channel: &run.key.channel,
+            thread: run.thread.as_ref(),
+            native: &session.native,
+            watermark: mark,
+            addressed: &run.message,
+            pending: &pending,
+            newest: self.rules.limits.rows.max(self.rules.limits.lines),
+        })?;
+        let root_given = match &run.thread {
+            Some(root) => store.given(&session.native, root)?,
+            None => false,
+        };
+        let revisions: Vec<(MessageId, u32)> =
+            rows.rows.iter().map(|row| row.id.clone()).zip(rows.revisions).collect();
+        let case = Case {
+            policy,
+            rows: rows.rows,
+            earlier: rows.earlier,
+            addressed: run.message.clone(),
+            native: session.native.clone(),
+            watermark: stored,
+            keeps_session,
+            pending,
+            in_thread: run.thread.is_some(),
+            root_given,
+            limits: self.rules.limits,
+        };
+        let rendered = render(&case);
+        let payload = self.payload(store, binding, run, message)?;
+        let told = read_told(&session.told);
+        let turn = mention_text(policy, &payload, &told, session, rendered.block.as_deref());
+        let framing = framing(binding, session);
+        let sent = plan(lease, framing.as_deref(), &Conversation::Mention(turn.text), policy);
+        let parts = parts::of_mention(&sent, rendered.block.as_deref(), &rendered, &run.message);
+        let shown = revised(&rendered.shown, &revisions);
+        Ok(Built { sent, rendered: Some(rendered), shown, parts, payload: Some(payload), full: turn.full })
+    }
+
+    fn pending(&self, key: &Key) -> Vec<MessageId> {
+        let waiting = self.queue.waiting(key);
+        waiting.iter().filter_map(|run| self.open.get(run)).map(|(_, message)| message.clone()).collect()
+    }
+
+    fn payload(
+        &self,
+        store: &dyn Store,
+        binding: &Binding,
+        run: &Run,
+        message: &Message,
+    ) -> Result<Payload, ApiError> {
+        let agents = store.bindings(Some(&run.key.channel))?;
+        let channel_agents = agents.iter().map(|agent| ChannelAgent {
+            handle: agent.spec.handle.clone(),
+            reachable: self.is_reachable(agent),
+        });
+        Ok(Payload {
+            channel_id: run.key.channel.clone(),
+            message_id: run.message.clone(),
+            run_id: run.id.clone(),
+            binding_id: binding.id.clone(),
+            runtime: format!("cli:{}:agent", binding.spec.preset),
+            supervised: binding.spec.supervised,
+            resident: match binding.spec.session {
+                SessionPolicy::Resident => true,
+                SessionPolicy::Saved | SessionPolicy::Fresh => false,
+            },
+            thread_root_id: run.thread.clone(),
+            channel_agents: channel_agents.collect(),
+            max_recipients: self.rules.max_recipients,
+            worktree: None,
+            author: message.row.author.clone(),
+            text: message.row.text.clone(),
+        })
+    }
+
+    /// Whether an agent's process lives, or its command can be started.
+    pub(super) fn is_reachable(&self, binding: &Binding) -> bool {
+        match self.residency.state(&super::request::key_of(binding)) {
+            State::Idle | State::Busy => true,
+            State::Absent | State::WaitingForPlace | State::Starting | State::Ending => {
+                (self.rules.reachable)(binding)
+            }
+        }
+    }
+
+    /// Why the lease is what it is, for people.
+    fn why(&self, store: &dyn Store, key: &Key, lease: Lease) -> Result<String, ApiError> {
+        let why = match lease {
+            Lease::Warm => "its process has had a turn of this session",
+            Lease::Restored => "a new process reloaded the session",
+            Lease::Cold if store.earlier_sessions(key)? == 0 => "this is its first session in the channel",
+            Lease::Cold => "its process before was ended or went away, so this session is new",
+        };
+        Ok(why.to_owned())
+    }
+}
+
+/// 5.3: base keeps one when supervised and resident; lean when resident or saved.
+fn keeps_session(binding: &Binding) -> bool {
+    let kept = match binding.spec.session {
+        SessionPolicy::Resident | SessionPolicy::Saved => true,
+        SessionPolicy::Fresh => false,
+    };
+    match binding.spec.delivery {
+        Policy::Base => kept && binding.spec.supervised,
+        Policy::Lean | Policy::Window => kept,
+    }
+}
+
+fn framing(binding: &Binding, session: &Session) -> Option<String> {
+    match session.system {
+        Some(_) => None,
+        None => Some(prose::framing(binding.spec.instructions.as_deref())),
+    }
+}
+
+fn mention_text(
+    policy: Policy,
+    payload: &Payload,
+    told: &Told,
+    session: &Session,
+    block: Option<&str>,
+) -> UserTurn {
+    user_turn(&Mention { policy, payload, told, brief_in_system: session.system.is_some(), block })
+}
+
+fn revised(shown: &[MessageId], revisions: &[(MessageId, u32)]) -> Vec<(MessageId, u32)> {
+    let revision = |id: &MessageId| revisions.iter().find(|(at, _)| at == id).map_or(1, |(_, n)| *n);
+    shown.iter().map(|id| (id.clone(), revision(id))).collect()
+}
+
+/// A turn of a direct conversation: the whole of it when cold, the newest message alone when warm (3.3).
+fn direct_turn(
+    store: &dyn Store,
+    binding: &Binding,
+    session: &Session,
+    message: &Message,
+    lease: Lease,
+) -> Result<Built, ApiError> {
+    let policy = binding.spec.delivery;
+    let limit = match policy {
+        Policy::Lean => REPLAY_MESSAGES_MAX,
+        Policy::Base | Policy::Window => usize::MAX,
+    };
+    let mut said = Vec::new();
+    if lease != Lease::Warm {
+        let earlier = store.history(&message.channel, message.thread.as_ref(), Some(&message.row.id), limit)?;
+        said.extend(earlier);
+    }
+    said.push(message.clone());
+    let conversation = Conversation::Direct(said.iter().map(|message| spoken(&message.row)).collect());
+    let framing = framing(binding, session);
+    let sent = plan(lease, framing.as_deref(), &conversation, policy);
+    let parts = parts::of_direct(&sent, said.iter().map(|message| &message.row));
+    let shown = parts.iter().filter(|(id, _)| *id != message.row.id);
+    let shown = shown.map(|(id, _)| (id.clone(), revision_of(&said, id))).collect();
+    Ok(Built { sent, rendered: None, shown, parts, payload: None, full: true })
+}
+
+fn revision_of(said: &[Message], id: &MessageId) -> u32 {
+    said.iter().find(|message| message.row.id == *id).map_or(1, |message| message.revision)
+}
+
+fn spoken(row: &Row) -> Said {
+    let speaker = match row.author.kind {
+        AuthorKind::User => Speaker::User,
+        AuthorKind::Agent => Speaker::Assistant,
+        AuthorKind::System => Speaker::System,
+    };
+    Said { speaker, text: row.text.clone() }
+}

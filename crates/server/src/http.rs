@@ -1,0 +1,149 @@
+//! The HTTP API: the router is its table of contents.
+
+mod admin;
+mod gate;
+mod message;
+mod run;
+mod watermark;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::FromRequest;
+use axum::http::{Request, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, patch, post};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{ApiError, Code};
+use crate::shell::{Readers, Service};
+use crate::start::StartAgents;
+use crate::wire;
+
+pub(crate) use gate::Gate;
+
+/// Bytes of a request's body at most: a message of 64 KiB, every byte escaped, with room.
+const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// What handlers share.
+#[derive(Clone)]
+pub(crate) struct App {
+    pub(crate) service: Service,
+    pub(crate) readers: Readers,
+    pub(crate) start: Arc<StartAgents>,
+    pub(crate) owner: Arc<str>,
+}
+
+/// All routes, behind the gate.
+pub(crate) fn router(app: App, gate: Gate) -> Router {
+    let api = Router::new()
+        .route("/health", get(admin::health))
+        .route("/channels", get(admin::channels).post(admin::add_channel))
+        .route("/channels/{channel}", get(admin::channel))
+        .route("/channels/{channel}/messages", get(message::history).post(message::post))
+        .route("/channels/{channel}/agents", post(admin::add_agent))
+        .route("/channels/{channel}/agents/{handle}", delete(admin::remove_agent))
+        .route("/channels/{channel}/agents/{handle}/fresh", post(admin::fresh))
+        .route("/messages/{message}", patch(message::edit).delete(message::delete))
+        .route("/messages/{message}/runs", get(message::runs))
+        .route("/search", get(message::search))
+        .route("/people", get(admin::people).post(admin::add_person))
+        .route("/agents", get(admin::agents))
+        .route("/presets", get(admin::presets))
+        .route("/runs", get(run::list))
+        .route("/runs/{run}", get(run::show))
+        .route("/runs/{run}/cancel", post(run::cancel))
+        .route("/runs/{run}/retry", post(run::retry))
+        .route("/watermarks", get(watermark::export).put(watermark::import))
+        .with_state(app);
+    Router::new()
+        .nest(wire::API, api)
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(axum::middleware::from_fn_with_state(gate, gate::check))
+        .layer(tower_http::catch_panic::CatchPanicLayer::custom(panicked))
+}
+
+async fn no_route() -> ApiError {
+    ApiError::new(Code::NotFound, "there is nothing at this address")
+}
+
+async fn no_method() -> ApiError {
+    ApiError::invalid("this address does not take that method")
+}
+
+fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    ApiError::new(Code::Internal, "a fault of the server; its log says more").into_response()
+}
+
+/// A JSON body, in or out.
+pub(crate) struct Json<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    /// Takes `application/json` alone: a form of a foreign page cannot send that without asking first.
+    async fn from_request(request: Request<axum::body::Body>, state: &S) -> Result<Self, ApiError> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
+        if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
+            return Err(ApiError::invalid("send the body as JSON, with `content-type: application/json`"));
+        }
+        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+            match rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+                true => ApiError::new(Code::TooLarge, format!("a request has {BODY_BYTES_MAX} bytes at most")),
+                false => ApiError::invalid("the request's body broke off"),
+            }
+        })?;
+        match serde_json::from_slice(&bytes) {
+            Ok(value) => Ok(Self(value)),
+            Err(error) if std::str::from_utf8(&bytes).is_err() => {
+                Err(ApiError::invalid(format!("the body is not UTF-8: {error}")))
+            }
+            Err(error) => Err(ApiError::invalid(format!("the body does not fit: {error}"))),
+        }
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        axum::Json(self.0).into_response()
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = match self.code {
+            Code::NotFound => StatusCode::NOT_FOUND,
+            Code::Exists | Code::Conflict => StatusCode::CONFLICT,
+            Code::Invalid => StatusCode::BAD_REQUEST,
+            Code::Unauthorized => StatusCode::UNAUTHORIZED,
+            Code::Forbidden => StatusCode::FORBIDDEN,
+            Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+            Code::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
+            Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        let body = wire::ErrorBody { code: self.code.as_str().to_owned(), message: self.message };
+        (status, axum::Json(body)).into_response()
+    }
+}
+
+/// Query parameters, with our own error.
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> axum::extract::FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(
+        parts: &mut axum::http::request::Parts,
+        _: &S,
+    ) -> Result<Self, ApiError> {
+        let axum::extract::Query(value) = axum::extract::Query::try_from_uri(&parts.uri)
+            .map_err(|rejection| ApiError::invalid(rejection.body_text()))?;
+        Ok(Self(value))
+    }
+}

@@ -1,0 +1,163 @@
+//! Messages: history, posting, editing, deleting, searching, waiting for answers.
+
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use delivery::model::MessageId;
+use serde::Deserialize;
+use storage::{Message, Read, Run};
+
+use super::admin::unexpected;
+use super::{App, Json, Query};
+use crate::engine::{Post, Reply, Request};
+use crate::error::ApiError;
+use crate::view;
+use crate::wire;
+
+/// Messages of a page when nothing is asked.
+const PAGE: usize = 50;
+/// Messages of a page at most.
+const PAGE_MAX: usize = 1_000;
+/// How long a request waits for runs to end at most; the client asks again.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// Which page of a channel's history.
+#[derive(Deserialize)]
+pub(super) struct HistoryQuery {
+    before: Option<String>,
+    thread: Option<String>,
+    limit: Option<usize>,
+}
+
+pub(super) async fn history(
+    State(app): State<App>,
+    Path(channel): Path<String>,
+    Query(query): Query<HistoryQuery>,
+) -> Result<Json<Vec<wire::Message>>, ApiError> {
+    let limit = page(query.limit)?;
+    let read = move |store: &dyn Read| {
+        let channel = store.channel(&channel)?;
+        let (thread, before) = (query.thread.map(MessageId), query.before.map(MessageId));
+        for id in thread.iter().chain(&before) {
+            if store.message(id)?.channel != channel.id {
+                return Err(ApiError::invalid(format!("message {id} is not in channel {}", channel.name)));
+            }
+        }
+        let messages = store.history(&channel.id, thread.as_ref(), before.as_ref(), limit)?;
+        Ok(messages.into_iter().map(|message| view::message(message, &channel.name)).collect())
+    };
+    Ok(Json(app.readers.read(read).await?))
+}
+
+pub(super) async fn post(
+    State(app): State<App>,
+    Path(channel): Path<String>,
+    Json(new): Json<wire::PostMessage>,
+) -> Result<Json<wire::Posted>, ApiError> {
+    let post = Post {
+        channel,
+        author: new.author.unwrap_or_else(|| app.owner.to_string()),
+        text: new.text,
+        thread: new.thread_root_id.map(MessageId),
+        client_id: new.client_id,
+    };
+    match app.service.ask(Request::Post(Box::new(post))).await? {
+        Reply::Posted { message, runs } => app.posted(*message, runs).await,
+        other => Err(unexpected(&other)),
+    }
+}
+
+pub(super) async fn edit(
+    State(app): State<App>,
+    Path(message): Path<String>,
+    Json(edit): Json<wire::EditMessage>,
+) -> Result<Json<wire::Message>, ApiError> {
+    app.message(Request::Edit { message: MessageId(message), text: edit.text }).await
+}
+
+pub(super) async fn delete(
+    State(app): State<App>,
+    Path(message): Path<String>,
+) -> Result<Json<wire::Message>, ApiError> {
+    app.message(Request::Delete { message: MessageId(message) }).await
+}
+
+/// How long to wait for runs.
+#[derive(Deserialize)]
+pub(super) struct RunsQuery {
+    wait_ms: Option<u64>,
+}
+
+/// A message and its runs; with `wait_ms` once all of them have ended, or when the time is over.
+pub(super) async fn runs(
+    State(app): State<App>,
+    Path(message): Path<String>,
+    Query(query): Query<RunsQuery>,
+) -> Result<Json<wire::Posted>, ApiError> {
+    let id = MessageId(message);
+    let wait = Duration::from_millis(query.wait_ms.unwrap_or(0)).min(WAIT_MAX);
+    let deadline = tokio::time::Instant::now() + wait;
+    let mut ended = app.service.ended();
+    loop {
+        ended.mark_unchanged();
+        let asked = id.clone();
+        let read = move |store: &dyn Read| Ok((store.message(&asked)?, store.runs_of_message(&asked)?));
+        let (message, runs): (Message, Vec<Run>) = app.readers.read(read).await?;
+        let over = runs.iter().all(|run| run.status.ended());
+        if over || tokio::time::timeout_at(deadline, ended.changed()).await.is_err() {
+            return app.posted(message, runs).await;
+        }
+    }
+}
+
+/// What to look for.
+#[derive(Deserialize)]
+pub(super) struct SearchQuery {
+    q: String,
+    channel: Option<String>,
+    limit: Option<usize>,
+}
+
+pub(super) async fn search(
+    State(app): State<App>,
+    Query(query): Query<SearchQuery>,
+) -> Result<Json<Vec<wire::Message>>, ApiError> {
+    let limit = page(query.limit)?;
+    let read = move |store: &dyn Read| {
+        let channel = query.channel.map(|name| store.channel(&name)).transpose()?;
+        let found = store.search(&query.q, channel.as_ref().map(|channel| &channel.id), limit)?;
+        found.into_iter().map(|message| view::named_message(store, message)).collect()
+    };
+    Ok(Json(app.readers.read(read).await?))
+}
+
+impl App {
+    /// A message with its runs as the API shows them.
+    async fn posted(&self, message: Message, runs: Vec<Run>) -> Result<Json<wire::Posted>, ApiError> {
+        let board = if runs.iter().all(|run| run.status.ended()) { Default::default() } else { self.board().await? };
+        let read = move |store: &dyn Read| {
+            let message = view::named_message(store, message)?;
+            let runs: Result<Vec<wire::Run>, ApiError> =
+                runs.into_iter().map(|run| view::run(store, run, &board)).collect();
+            Ok(wire::Posted { message, runs: runs? })
+        };
+        Ok(Json(self.readers.read(read).await?))
+    }
+
+    async fn message(&self, request: Request) -> Result<Json<wire::Message>, ApiError> {
+        match self.service.ask(request).await? {
+            Reply::Message(message) => {
+                Ok(Json(self.readers.read(move |store| view::named_message(store, *message)).await?))
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+/// A page's size, checked.
+pub(super) fn page(limit: Option<usize>) -> Result<usize, ApiError> {
+    match limit.unwrap_or(PAGE) {
+        limit @ 1..=PAGE_MAX => Ok(limit),
+        limit => Err(ApiError::invalid(format!("a limit is 1 to {PAGE_MAX}; {limit} is not"))),
+    }
+}

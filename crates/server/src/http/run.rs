@@ -1,0 +1,69 @@
+//! Runs: listing, showing, cancelling, trying again.
+
+use axum::extract::{Path, State};
+use delivery::model::RunId;
+use serde::Deserialize;
+use storage::{Read, Run};
+
+use super::admin::unexpected;
+use super::message::page;
+use super::{App, Json, Query};
+use crate::engine::{Reply, Request};
+use crate::error::ApiError;
+use crate::view;
+use crate::wire;
+
+/// Which runs.
+#[derive(Deserialize)]
+pub(super) struct RunsQuery {
+    channel: Option<String>,
+    limit: Option<usize>,
+}
+
+pub(super) async fn list(
+    State(app): State<App>,
+    Query(query): Query<RunsQuery>,
+) -> Result<Json<Vec<wire::Run>>, ApiError> {
+    let limit = page(query.limit)?;
+    let board = app.board().await?;
+    let read = move |store: &dyn Read| {
+        let channel = query.channel.map(|name| store.channel(&name)).transpose()?;
+        let runs = store.runs(channel.as_ref().map(|channel| &channel.id), limit)?;
+        runs.into_iter().map(|run| view::run(store, run, &board)).collect()
+    };
+    Ok(Json(app.readers.read(read).await?))
+}
+
+pub(super) async fn show(State(app): State<App>, Path(run): Path<String>) -> Result<Json<wire::Run>, ApiError> {
+    let run = app.readers.read(move |store| Ok(store.run(&RunId(run))?)).await?;
+    app.show_run(run).await
+}
+
+pub(super) async fn cancel(
+    State(app): State<App>,
+    Path(run): Path<String>,
+) -> Result<Json<wire::Run>, ApiError> {
+    app.change_run(Request::Cancel { run: RunId(run) }).await
+}
+
+pub(super) async fn retry(
+    State(app): State<App>,
+    Path(run): Path<String>,
+) -> Result<Json<wire::Run>, ApiError> {
+    app.change_run(Request::Retry { run: RunId(run) }).await
+}
+
+impl App {
+    async fn change_run(&self, request: Request) -> Result<Json<wire::Run>, ApiError> {
+        match self.service.ask(request).await? {
+            Reply::Run(run) => self.show_run(*run).await,
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// A run with all that is known of it.
+    async fn show_run(&self, run: Run) -> Result<Json<wire::Run>, ApiError> {
+        let board = self.board().await?;
+        Ok(Json(self.readers.read(move |store| view::whole_run(store, run, &board)).await?))
+    }
+}

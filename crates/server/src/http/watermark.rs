@@ -1,0 +1,47 @@
+//! Watermarks out and in: nested objects of session key, channel, thread (5.8).
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use delivery::Watermark;
+use delivery::model::{BindingId, ChannelId, MessageId};
+use storage::PlacedWatermark;
+
+use super::{App, Json};
+use crate::engine::Request;
+use crate::error::ApiError;
+
+/// Session key, then channel, then thread (`""` for the channel itself).
+pub(super) type Watermarks = BTreeMap<String, BTreeMap<String, BTreeMap<String, Watermark>>>;
+
+pub(super) async fn export(State(app): State<App>) -> Result<Json<Watermarks>, ApiError> {
+    let placed = app.readers.read(|store| Ok(store.watermarks()?)).await?;
+    let mut all = Watermarks::new();
+    for PlacedWatermark { binding, channel, thread, watermark } in placed {
+        let channels = all.entry(binding.0).or_default();
+        channels.entry(channel.0).or_default().insert(thread.map_or_else(String::new, |id| id.0), watermark);
+    }
+    Ok(Json(all))
+}
+
+/// Puts watermarks in place; answers with all there are then.
+pub(super) async fn import(
+    State(app): State<App>,
+    Json(all): Json<Watermarks>,
+) -> Result<Json<Watermarks>, ApiError> {
+    let mut placed = Vec::new();
+    for (binding, channels) in all {
+        for (channel, threads) in channels {
+            for (thread, watermark) in threads {
+                placed.push(PlacedWatermark {
+                    binding: BindingId(binding.clone()),
+                    channel: ChannelId(channel.clone()),
+                    thread: Some(thread).filter(|id| !id.is_empty()).map(MessageId),
+                    watermark,
+                });
+            }
+        }
+    }
+    app.service.ask(Request::ImportWatermarks(placed)).await?;
+    export(State(app)).await
+}

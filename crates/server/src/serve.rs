@@ -1,0 +1,200 @@
+//! `serve`: opens the data folder, starts the engine and the API, and stops them in order.
+
+use std::fmt;
+use std::future::Future;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agents::Agents;
+use delivery::Timestamp;
+use storage::{Read, Role, Sqlite, Store};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::engine::{Engine, Request, Rules};
+use crate::http::{App, Gate, router};
+use crate::preset;
+use crate::settings::Settings;
+use crate::shell::{self, Clock, Readers, Service};
+use crate::start::StartAgents;
+
+/// Name of the file with the owner's token in the data folder.
+pub const TOKEN_FILE: &str = "owner-token";
+/// Name of the file that says where the server of a data folder listens.
+pub const SERVER_FILE: &str = "server.json";
+
+/// Events of agents that wait for the engine at most; then their output waits in its pipes.
+const EVENTS_MAX: usize = 1_024;
+/// From the request to stop until turns that still run are cancelled.
+const TURNS_END: Duration = Duration::from_secs(5);
+/// From then until whatever is left is ended by force.
+const CANCELLED_END: Duration = Duration::from_secs(4);
+
+/// Why the server could not start or go on.
+#[derive(Debug)]
+pub struct ServeError {
+    /// For people, with what to do.
+    pub message: String,
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ServeError {}
+
+impl From<storage::Error> for ServeError {
+    fn from(error: storage::Error) -> Self {
+        Self { message: error.to_string() }
+    }
+}
+
+/// Serves until `stop` is done, then lets turns end, cancels them after 5 s, and leaves no process behind. Calls
+/// `ready` once it listens.
+pub async fn serve(
+    settings: Settings,
+    ready: impl FnOnce(SocketAddr) + Send,
+    stop: impl Future<Output = ()> + Send,
+) -> Result<(), ServeError> {
+    if !settings.listen.ip().is_loopback() {
+        let message = format!("{} is not a loopback address; Highwater listens on loopback alone", settings.listen);
+        return Err(ServeError { message });
+    }
+    let clock = Clock::new();
+    let mut store = Sqlite::open(&settings.data, clock.now().wall)?;
+    let data = settings.data.canonicalize().map_err(|error| io("find the data folder", &settings.data, &error))?;
+    let token = owner_token(&data)?;
+    let listener = tokio::net::TcpListener::bind(settings.listen).await.map_err(|error| ServeError {
+        message: format!("cannot listen on {}: {error}; choose another address with --listen", settings.listen),
+    })?;
+    let address = listener.local_addr().map_err(|error| io("learn the address of", &data, &error))?;
+
+    let start = StartAgents {
+        data: data.clone(),
+        env: settings.env,
+        time: settings.time,
+        guide: settings.guide.clone(),
+    };
+    first_start(&mut store, &settings.owner, &settings.guide, clock.now().wall)?;
+    let owner = owner(&store, &settings.owner)?;
+    let reach = start.clone();
+    let rules = Rules {
+        limits: settings.limits,
+        pool: settings.pool,
+        max_recipients: settings.max_recipients,
+        reachable: Arc::new(move |binding| reach.reachable(binding)),
+    };
+    let engine = recover(&mut store, rules, clock)?;
+    let (events_in, events) = mpsc::channel(EVENTS_MAX);
+    let agents = Agents::new(settings.holder, events_in);
+    let (service, thread) = shell::spawn(store, engine, clock, start.clone(), agents, events)
+        .map_err(|error| io("start the engine of", &data, &error))?;
+
+    let app = App { service: service.clone(), readers: Readers::new(data.clone()), start: Arc::new(start), owner };
+    let (close, closed) = oneshot::channel::<()>();
+    let served = axum::serve(listener, router(app, Gate::new(&token, address.port())))
+        .with_graceful_shutdown(async move {
+            // Both a word and the sender's end mean: close.
+            let _ = closed.await;
+        });
+    let served = tokio::spawn(served.into_future());
+    write_private(&data.join(SERVER_FILE), &server_file(address))?;
+    ready(address);
+
+    stop.await;
+    stop_in_order(service, thread).await;
+    drop(close);
+    // Connections that wait for answers end with the engine; one that a client holds open does not keep us.
+    let _ = tokio::time::timeout(Duration::from_secs(1), served).await;
+    let _ = std::fs::remove_file(data.join(SERVER_FILE));
+    Ok(())
+}
+
+/// No new work; turns end by themselves, are cancelled, or are ended.
+async fn stop_in_order(service: Service, thread: shell::EngineThread) {
+    let asked = service.ask(Request::Shutdown).await;
+    let mut thread = std::pin::pin!(thread.ended());
+    if asked.is_err() || tokio::time::timeout(TURNS_END, &mut thread).await.is_ok() {
+        return;
+    }
+    let cancelled = service.ask(Request::CancelTurns).await;
+    if cancelled.is_err() || tokio::time::timeout(CANCELLED_END, &mut thread).await.is_ok() {
+        return;
+    }
+    tracing::warn!("agents that did not end in time are ended by force");
+}
+
+fn recover(store: &mut Sqlite, rules: Rules, clock: Clock) -> Result<Engine, ServeError> {
+    let mut engine = None;
+    store.atomic(&mut |tx| {
+        let recovered = Engine::recover(tx, rules.clone(), clock.now());
+        engine = Some(recovered.map_err(|error| storage::Error::Unusable(error.message))?);
+        Ok(())
+    })?;
+    engine.ok_or_else(|| ServeError { message: "the database could not be read".to_owned() })
+}
+
+/// The first start makes the owner, a channel `general`, and the guide in it.
+fn first_start(store: &mut Sqlite, owner: &str, guide: &[String], at: Timestamp) -> Result<(), ServeError> {
+    if !store.people()?.is_empty() {
+        return Ok(());
+    }
+    Ok(store.atomic(&mut |tx| {
+        tx.add_person(owner, Role::Owner, at)?;
+        let channel = tx.add_channel("general", None, at)?;
+        tx.add_binding(&preset::guide_binding(&channel, guide), at)?;
+        Ok(())
+    })?)
+}
+
+fn owner(store: &Sqlite, wished: &str) -> Result<Arc<str>, ServeError> {
+    let owner = store.people()?.into_iter().find(|person| person.role == Role::Owner);
+    Ok(Arc::from(owner.map_or_else(|| wished.to_owned(), |owner| owner.name)))
+}
+
+/// The owner's token, made on the first start: 256 bits out of the system's generator.
+fn owner_token(data: &Path) -> Result<String, ServeError> {
+    let path = data.join(TOKEN_FILE);
+    if let Ok(token) = std::fs::read_to_string(&path) {
+        let token = token.trim().to_owned();
+        if token.len() >= 32 {
+            return Ok(token);
+        }
+        let message = format!("{} holds no token; delete it and start again for a new one", path.display());
+        return Err(ServeError { message });
+    }
+    let mut bytes = [0_u8; 32];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut random| std::io::Read::read_exact(&mut random, &mut bytes))
+        .map_err(|error| io("read", Path::new("/dev/urandom"), &error))?;
+    let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    write_private(&path, &token)?;
+    Ok(token)
+}
+
+fn server_file(address: SocketAddr) -> String {
+    serde_json::json!({ "url": format!("http://{address}"), "pid": std::process::id() }).to_string()
+}
+
+/// Writes a file that the owner alone can read, whole or not at all.
+fn write_private(path: &Path, text: &str) -> Result<(), ServeError> {
+    let draft = path.with_extension("new");
+    let written = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&draft)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&draft, path));
+    written.map_err(|error| io("write", path, &error))
+}
+
+fn io(what: &str, path: &Path, error: &std::io::Error) -> ServeError {
+    ServeError { message: format!("cannot {what} {}: {error}", path.display()) }
+}

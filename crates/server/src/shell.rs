@@ -1,0 +1,322 @@
+//! The shell around the engine: one thread that steps it and commits in groups, readers beside it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use agents::Agents;
+use delivery::{Moment, Timestamp};
+use storage::{Read, Sqlite, Store};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::engine::{Command, Engine, Input, Now, Reply, Request};
+use crate::error::{ApiError, Code};
+use crate::start::StartAgents;
+
+/// Requests that wait at most; a flood waits in its connections instead of in memory.
+const REQUESTS_MAX: usize = 1_024;
+/// Inputs that share one commit at most: enough to hide the fsync, few enough to answer soon.
+const BATCH_MAX: usize = 256;
+/// How long an event of an agent waits before it is tried again when it could not be stored (a full disk).
+const RETRY_AFTER: Duration = Duration::from_millis(500);
+
+struct Asked {
+    request: Request,
+    answer: oneshot::Sender<Result<Reply, ApiError>>,
+}
+
+/// A handle on the engine's thread. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Service {
+    requests: mpsc::Sender<Asked>,
+    ended: watch::Receiver<u64>,
+}
+
+impl Service {
+    /// Asks the engine. The answer comes when what it says is durable; dropping the future takes nothing back.
+    pub(crate) async fn ask(&self, request: Request) -> Result<Reply, ApiError> {
+        let (answer, answered) = oneshot::channel();
+        let stopped = || ApiError::new(Code::ShuttingDown, "the server has stopped");
+        self.requests.send(Asked { request, answer }).await.map_err(|_| stopped())?;
+        answered.await.map_err(|_| stopped())?
+    }
+
+    /// Changes each time runs have ended.
+    pub(crate) fn ended(&self) -> watch::Receiver<u64> {
+        self.ended.clone()
+    }
+}
+
+/// The engine's thread, for waiting until it is done.
+pub(crate) struct EngineThread {
+    handle: std::thread::JoinHandle<()>,
+}
+
+impl EngineThread {
+    /// Waits until the thread has ended: all handles are gone, or no process is left after a shutdown.
+    pub(crate) async fn ended(self) {
+        let joined = tokio::task::spawn_blocking(move || self.handle.join()).await;
+        if !matches!(joined, Ok(Ok(()))) {
+            tracing::error!("the engine's thread ended with a panic");
+        }
+    }
+}
+
+/// Starts the engine's thread on an opened store.
+pub(crate) fn spawn(
+    store: Sqlite,
+    engine: Engine,
+    clock: Clock,
+    start: StartAgents,
+    agents: Agents,
+    events: mpsc::Receiver<agents::Event>,
+) -> std::io::Result<(Service, EngineThread)> {
+    let (requests, asked) = mpsc::channel(REQUESTS_MAX);
+    let (ended_tx, ended) = watch::channel(0);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let worker =
+        Worker { store, engine, clock, start, agents, ended: ended_tx, kept: Vec::new(), stopping: false };
+    let handle = std::thread::Builder::new()
+        .name("engine".to_owned())
+        .spawn(move || runtime.block_on(worker.work(asked, events)))?;
+    Ok((Service { requests, ended }, EngineThread { handle }))
+}
+
+/// Wall and monotonic time, read in one place.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    zero: Instant,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        Self { zero: Instant::now() }
+    }
+
+    pub(crate) fn now(self) -> Now {
+        let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Now {
+            wall: Timestamp { ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX) },
+            mono: Moment { ms: u64::try_from(self.zero.elapsed().as_millis()).unwrap_or(u64::MAX) },
+        }
+    }
+}
+
+enum Job {
+    Asked(Asked),
+    Agent(agents::Event),
+    Tick,
+}
+
+impl Job {
+    fn input(&self) -> Input {
+        match self {
+            Self::Asked(asked) => Input::Request(asked.request.clone()),
+            Self::Agent(event) => Input::Agent(event.clone()),
+            Self::Tick => Input::Tick,
+        }
+    }
+}
+
+struct Worker {
+    store: Sqlite,
+    engine: Engine,
+    clock: Clock,
+    start: StartAgents,
+    agents: Agents,
+    ended: watch::Sender<u64>,
+    /// Events of agents that could not be stored yet, in order.
+    kept: Vec<agents::Event>,
+    stopping: bool,
+}
+
+impl Worker {
+    async fn work(mut self, mut asked: mpsc::Receiver<Asked>, mut events: mpsc::Receiver<agents::Event>) {
+        self.carry_out();
+        loop {
+            if self.stopping && self.engine.is_empty() {
+                return;
+            }
+            let mut jobs: Vec<Job> = Vec::new();
+            let wait = self.wait();
+            tokio::select! {
+                biased;
+                event = events.recv(), if self.kept.is_empty() => jobs.extend(event.map(Job::Agent)),
+                request = asked.recv() => match request {
+                    Some(request) => jobs.push(Job::Asked(request)),
+                    None => return,
+                },
+                () = tokio::time::sleep(wait) => {}
+            }
+            // While older events wait for a better time, newer ones stay where they are: memory stays bounded.
+            if self.kept.is_empty() {
+                while jobs.len() < BATCH_MAX {
+                    let Ok(event) = events.try_recv() else { break };
+                    jobs.push(Job::Agent(event));
+                }
+            }
+            let kept = std::mem::take(&mut self.kept);
+            let mut batch: Vec<Job> = kept.into_iter().map(Job::Agent).collect();
+            batch.append(&mut jobs);
+            while batch.len() < BATCH_MAX {
+                let Ok(request) = asked.try_recv() else { break };
+                batch.push(Job::Asked(request));
+            }
+            batch.push(Job::Tick);
+            self.batch(batch);
+        }
+    }
+
+    fn wait(&self) -> Duration {
+        if !self.kept.is_empty() {
+            return RETRY_AFTER;
+        }
+        let now = self.clock.now().mono;
+        // Without a deadline the sleep only bounds how long nothing is looked at.
+        let due = self.engine.next_timeout().map_or(60_000, |due| due.ms.saturating_sub(now.ms));
+        Duration::from_millis(due)
+    }
+
+    /// Steps the engine through a batch in one transaction, then answers and carries out.
+    fn batch(&mut self, jobs: Vec<Job>) {
+        let before = self.engine.clone();
+        let now = self.clock.now();
+        let mut answers: Vec<Result<Reply, ApiError>> = Vec::with_capacity(jobs.len());
+        let engine = &mut self.engine;
+        let committed = self.store.atomic(&mut |tx| {
+            for job in &jobs {
+                answers.push(step(engine, tx, job, now)?);
+            }
+            Ok(())
+        });
+        if let Err(error) = committed {
+            self.engine = before;
+            self.give_back(jobs, &ApiError::from(error));
+            return;
+        }
+        for (job, answer) in jobs.into_iter().zip(answers) {
+            match job {
+                Job::Asked(asked) => {
+                    if matches!(asked.request, Request::Shutdown) {
+                        self.stopping = true;
+                    }
+                    // Whoever asked may have gone; what was done stays done.
+                    let _ = asked.answer.send(answer);
+                }
+                Job::Agent(event) => {
+                    if let Err(error) = answer {
+                        tracing::error!(key = ?event.key, %error, "an event of an agent was dropped");
+                    }
+                }
+                Job::Tick => {}
+            }
+        }
+        self.carry_out();
+    }
+
+    /// Nothing of a batch was stored: requests learn it, events of agents wait for a better time.
+    fn give_back(&mut self, jobs: Vec<Job>, error: &ApiError) {
+        tracing::error!(%error, "a batch could not be stored");
+        for job in jobs {
+            match job {
+                Job::Asked(asked) => {
+                    let _ = asked.answer.send(Err(error.clone()));
+                }
+                Job::Agent(event) => self.kept.push(event),
+                Job::Tick => {}
+            }
+        }
+    }
+
+    fn carry_out(&mut self) {
+        let mut runs_ended = false;
+        while let Some(command) = self.engine.next_command() {
+            match command {
+                Command::Start { key, epoch, binding, system_prompt } => {
+                    let spec = self.start.spec(&binding, system_prompt);
+                    self.agents.carry_out(agents::Command::Start { key, epoch, spec: Box::new(spec) });
+                }
+                Command::Prompt { key, epoch, run, text } => {
+                    self.agents.carry_out(agents::Command::Prompt { key, epoch, run, text });
+                }
+                Command::Cancel { key, epoch, run } => {
+                    self.agents.carry_out(agents::Command::Cancel { key, epoch, run });
+                }
+                Command::End { key, epoch } => self.agents.carry_out(agents::Command::End { key, epoch }),
+                Command::RunsEnded => runs_ended = true,
+            }
+        }
+        if runs_ended {
+            self.ended.send_modify(|count| *count += 1);
+        }
+    }
+}
+
+/// One step in a savepoint of its own. An error that left memory as it was undoes the step alone; one that did not,
+/// or that the store itself made, undoes the batch.
+fn step(
+    engine: &mut Engine,
+    tx: &mut dyn Store,
+    job: &Job,
+    now: Now,
+) -> Result<Result<Reply, ApiError>, storage::Error> {
+    let mut answer: Option<Result<Reply, ApiError>> = None;
+    let stepped = tx.atomic(&mut |tx| match engine.step(tx, job.input(), now) {
+        Ok(reply) => {
+            answer = Some(Ok(reply));
+            Ok(())
+        }
+        Err(error) => {
+            answer = Some(Err(error));
+            Err(storage::Error::Conflict("undone".to_owned()))
+        }
+    });
+    match (answer, stepped) {
+        (Some(Ok(reply)), Ok(())) => Ok(Ok(reply)),
+        (Some(Err(error)), _) if !engine.touched() && !error.is_storage_failure() => Ok(Err(error)),
+        (Some(Err(error)), _) if error.code == Code::StorageFull => Err(storage::Error::DiskFull),
+        (Some(Err(error)), _) => Err(storage::Error::Unusable(error.message)),
+        (_, Err(error)) => Err(error),
+        (None, Ok(())) => Err(storage::Error::Unusable("a step gave no answer".to_owned())),
+    }
+}
+
+/// Connections for reading, made when they are needed and kept.
+#[derive(Clone)]
+pub(crate) struct Readers {
+    folder: Arc<std::path::PathBuf>,
+    idle: Arc<std::sync::Mutex<Vec<Sqlite>>>,
+}
+
+/// Reading connections kept at most; more are made when that many read at once, and closed afterwards.
+const READERS_KEPT: usize = 4;
+
+impl Readers {
+    pub(crate) fn new(folder: std::path::PathBuf) -> Self {
+        Self { folder: Arc::new(folder), idle: Arc::default() }
+    }
+
+    /// Reads on a blocking thread.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Read) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let readers = self.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            let reader = match readers.lock().pop() {
+                Some(reader) => reader,
+                None => Sqlite::open_reader(&readers.folder)?,
+            };
+            let result = work(&reader);
+            let mut idle = readers.lock();
+            if idle.len() < READERS_KEPT {
+                idle.push(reader);
+            }
+            result
+        });
+        read.await.map_err(|_| ApiError::new(Code::Internal, "reading failed"))?
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Sqlite>> {
+        self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

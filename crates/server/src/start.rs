@@ -1,0 +1,63 @@
+//! How a binding's process is started: its command, folder and environment (6.11).
+
+use std::path::PathBuf;
+
+use agents::{Hide, Spec, TimeLimits, environment};
+use storage::{Binding, EnvVar};
+
+use crate::preset::GUIDE;
+
+/// Makes the spec of a process out of a binding.
+#[derive(Clone, Debug)]
+pub(crate) struct StartAgents {
+    /// The data folder, absolute.
+    pub(crate) data: PathBuf,
+    /// The server's own environment.
+    pub(crate) env: Vec<(String, String)>,
+    /// Limits of waiting.
+    pub(crate) time: TimeLimits,
+    /// Program and arguments of the guide: where this very program is today.
+    pub(crate) guide: Vec<String>,
+}
+
+impl StartAgents {
+    pub(crate) fn spec(&self, binding: &Binding, system_prompt: Option<String>) -> Spec {
+        let own = self.data.join("agents").join(binding.id.as_str());
+        let cwd = binding.spec.cwd.as_ref().map_or_else(|| own.clone(), PathBuf::from);
+        let wishes = wishes(&binding.spec.env);
+        Spec {
+            command: self.command(binding).to_vec(),
+            cwd,
+            env: environment::build(&self.env, &wishes),
+            secrets: environment::secrets(&self.env, &wishes),
+            system_prompt,
+            model: binding.spec.model.clone(),
+            hide: Some(Hide { folder: self.data.clone(), but: own }),
+            limits: self.time,
+        }
+    }
+
+    /// The guide's stored command would go stale when the program moves.
+    fn command<'a>(&'a self, binding: &'a Binding) -> &'a [String] {
+        if binding.spec.preset == GUIDE { &self.guide } else { &binding.spec.command }
+    }
+
+    /// Whether a program is found on the server's own PATH.
+    pub(crate) fn finds(&self, command: &[String]) -> bool {
+        finds(command, &environment::build(&self.env, &[]))
+    }
+
+    /// Whether a binding's command can be started.
+    pub(crate) fn reachable(&self, binding: &Binding) -> bool {
+        finds(self.command(binding), &environment::build(&self.env, &wishes(&binding.spec.env)))
+    }
+}
+
+fn finds(command: &[String], env: &[(String, String)]) -> bool {
+    let path = env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
+    command.first().is_some_and(|program| environment::reachable(program, path))
+}
+
+fn wishes(env: &[EnvVar]) -> Vec<(String, Option<String>)> {
+    env.iter().map(|var| (var.name.clone(), var.value.clone())).collect()
+}

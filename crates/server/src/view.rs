@@ -1,0 +1,195 @@
+//! Stored values as the API shows them.
+
+use delivery::model::Key;
+use delivery::residency::State;
+use delivery::turn::Lease;
+use storage::{Binding, Channel, Message, Person, Read, Role, Run, RunStatus, Usage};
+
+use crate::engine::{Board, key_of};
+use crate::error::ApiError;
+use crate::start::StartAgents;
+use crate::wire;
+
+pub(crate) fn message(message: Message, channel: &str) -> wire::Message {
+    let row = message.row;
+    wire::Message {
+        id: row.id.0,
+        seq: row.seq,
+        created_at: row.created_at,
+        author: wire::Author { kind: row.author.kind.as_str().to_owned(), name: row.author.name },
+        text: row.text,
+        thread_root_id: message.thread.map(|id| id.0),
+        channel: channel.to_owned(),
+        run_id: message.run.map(|id| id.0),
+        revision: message.revision,
+        deleted: row.deleted_seq.is_some(),
+    }
+}
+
+/// A message, its channel's name looked up.
+pub(crate) fn named_message(store: &dyn Read, stored: Message) -> Result<wire::Message, ApiError> {
+    let channel = store.channel_by_id(&stored.channel)?;
+    Ok(message(stored, &channel.name))
+}
+
+pub(crate) fn person(person: Person) -> wire::Person {
+    let role = match person.role {
+        Role::Owner => "owner",
+        Role::Member => "member",
+    };
+    wire::Person { name: person.name, role: role.to_owned(), created_at: person.created_at }
+}
+
+pub(crate) fn channel(
+    store: &dyn Read,
+    channel: Channel,
+    board: &Board,
+    start: &StartAgents,
+) -> Result<wire::Channel, ApiError> {
+    let bindings = store.bindings(Some(&channel.id))?;
+    let agents: Result<Vec<wire::Agent>, ApiError> =
+        bindings.into_iter().map(|binding| agent(store, binding, board, start)).collect();
+    Ok(wire::Channel {
+        id: channel.id.0,
+        name: channel.name,
+        direct: channel.direct,
+        created_at: channel.created_at,
+        last_seq: channel.last_seq,
+        agents: agents?,
+    })
+}
+
+pub(crate) fn agent(
+    store: &dyn Read,
+    binding: Binding,
+    board: &Board,
+    start: &StartAgents,
+) -> Result<wire::Agent, ApiError> {
+    let channel = store.channel_by_id(&binding.spec.channel)?;
+    let key = key_of(&binding);
+    let state = board.state(&key);
+    let (state, alive) = match state {
+        State::Absent => ("absent", false),
+        State::WaitingForPlace => ("waiting_for_place", false),
+        State::Starting => ("starting", false),
+        State::Idle => ("idle", true),
+        State::Busy => ("busy", true),
+        State::Ending => ("ending", false),
+    };
+    let reachable = alive || start.reachable(&binding);
+    let spec = binding.spec;
+    Ok(wire::Agent {
+        handle: spec.handle,
+        binding_id: binding.id.0,
+        channel: channel.name,
+        preset: spec.preset,
+        command: spec.command,
+        delivery: spec.delivery,
+        session: spec.session,
+        supervised: spec.supervised,
+        env: spec.env.into_iter().map(|var| var.name).collect(),
+        model: spec.model,
+        cwd: spec.cwd,
+        state: state.to_owned(),
+        reachable,
+        open_runs: board.runs(&key).len(),
+    })
+}
+
+/// A run as it is listed: without what was sent and its steps.
+pub(crate) fn run(store: &dyn Read, run: Run, board: &Board) -> Result<wire::Run, ApiError> {
+    let channel = store.channel_by_id(&run.key.channel)?;
+    let binding = store.binding(&run.key.binding)?;
+    let replies = store.messages_of_run(&run.id)?;
+    let waiting = waiting(&run, board);
+    let staged = run.staged;
+    let lease = staged.as_ref().map(|staged| match staged.lease {
+        Lease::Cold => "cold",
+        Lease::Restored => "restored",
+        Lease::Warm => "warm",
+    });
+    Ok(wire::Run {
+        id: run.id.0,
+        status: status(run.status).to_owned(),
+        channel: channel.name.clone(),
+        agent: binding.spec.handle,
+        binding_id: binding.id.0,
+        message_id: run.message.0,
+        thread_root_id: run.thread.map(|id| id.0),
+        lease: lease.map(str::to_owned),
+        lease_why: staged.as_ref().map(|staged| staged.why.clone()),
+        native: staged.as_ref().map(|staged| staged.native.0.clone()),
+        sent: None,
+        system: None,
+        shown: staged.iter().flat_map(|staged| &staged.shown).map(|(id, _)| id.0.clone()).collect(),
+        omitted: staged.as_ref().map_or(0, |staged| staged.omitted),
+        watermark_before: staged.as_ref().and_then(|staged| staged.watermark_before.clone()),
+        watermark_after: staged.and_then(|staged| staged.watermark_after),
+        replies: replies.into_iter().map(|reply| message(reply, &channel.name)).collect(),
+        error: run.error,
+        usage: run.usage.map(usage),
+        created_at: run.created_at,
+        started_at: run.started_at,
+        ended_at: run.ended_at,
+        waiting,
+        retry_of: run.retry_of.map(|id| id.0),
+        events: Vec::new(),
+    })
+}
+
+/// A run with what was sent and its steps.
+pub(crate) fn whole_run(store: &dyn Read, stored: Run, board: &Board) -> Result<wire::Run, ApiError> {
+    let (sent, system) = match &stored.staged {
+        Some(staged) => (Some(staged.sent.clone()), staged.system.clone()),
+        None => (None, None),
+    };
+    let events = store.run_events(&stored.id)?.into_iter().map(|event| wire::RunEvent {
+        n: event.n,
+        at: event.at,
+        kind: event.kind,
+        body: serde_json::from_str(&event.body).unwrap_or(serde_json::Value::Null),
+    });
+    let events = events.collect();
+    Ok(wire::Run { sent, system, events, ..run(store, stored, board)? })
+}
+
+fn waiting(run: &Run, board: &Board) -> Option<String> {
+    if run.status != RunStatus::Queued {
+        return None;
+    }
+    let key: &Key = &run.key;
+    match board.runs(key).first() {
+        Some(first) if *first != run.id => Some(format!("behind {first}")),
+        Some(_) => Some(
+            match board.state(key) {
+                State::WaitingForPlace => "waiting for a place in the pool",
+                State::Starting => "its agent is starting",
+                State::Ending => "its agent's last process is ending",
+                State::Absent | State::Idle | State::Busy => "about to begin",
+            }
+            .to_owned(),
+        ),
+        None => None,
+    }
+}
+
+fn status(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Queued => "queued",
+        RunStatus::Running => "running",
+        RunStatus::Succeeded => "succeeded",
+        RunStatus::Failed => "failed",
+        RunStatus::Cancelled => "cancelled",
+        RunStatus::Declined => "declined",
+    }
+}
+
+fn usage(usage: Usage) -> wire::Usage {
+    wire::Usage {
+        input: usage.input,
+        output: usage.output,
+        cached_read: usage.cached_read,
+        cached_write: usage.cached_write,
+        total: usage.total,
+    }
+}
