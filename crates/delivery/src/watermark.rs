@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{MessageId, NativeId};
+use crate::model::{MessageId, NativeId, Row};
 use crate::time::Timestamp;
 
 /// Ids that a watermark keeps at most, the newest of them (5.1).
@@ -25,7 +25,63 @@ pub struct Watermark {
     pub waiting: Vec<MessageId>,
 }
 
+impl Watermark {
+    /// Whether the mark stands before a row: by number, or by time after an import (5.1).
+    pub(crate) fn is_before(&self, row: &Row) -> bool {
+        match self.last_seq {
+            Some(last_seq) => row.seq > last_seq,
+            None => row.created_at > self.last_at,
+        }
+    }
+}
+
 /// The watermark, if it was made for the session that will answer now (5.2); else there is none.
 pub fn watermark_for<'a>(watermark: Option<&'a Watermark>, native: &NativeId) -> Option<&'a Watermark> {
     watermark.filter(|mark| mark.native == *native)
+}
+
+/// What a delivery adds to the record of the session that it goes to.
+#[derive(Clone, Debug)]
+pub(crate) struct Delivered<'a> {
+    /// As [`Watermark::last_at`].
+    pub(crate) last_at: Timestamp,
+    /// As [`Watermark::last_seq`].
+    pub(crate) last_seq: u64,
+    /// What the session has now been given or wrote, in the order of 5.1, each once.
+    pub(crate) ids: Vec<&'a MessageId>,
+    /// As [`Watermark::waiting`].
+    pub(crate) waiting: Vec<&'a MessageId>,
+}
+
+/// The record after a delivery to `native`, whose record before was `mark`. Time and number never fall; an id
+/// that was told again moves to the end.
+pub(crate) fn advance(mark: Option<&Watermark>, native: &NativeId, delivered: &Delivered<'_>) -> Watermark {
+    let again = IdSet::new(delivered.ids.iter().copied());
+    let old = mark.map_or(&[][..], |mark| &mark.ids);
+    let ids: Vec<_> =
+        old.iter().filter(|id| !again.contains(id)).chain(delivered.ids.iter().copied()).collect();
+    let newest = &ids[ids.len().saturating_sub(IDS_MAX)..];
+    Watermark {
+        native: native.clone(),
+        last_at: mark.map_or(delivered.last_at, |mark| mark.last_at.max(delivered.last_at)),
+        last_seq: mark.and_then(|mark| mark.last_seq).max(Some(delivered.last_seq)),
+        ids: newest.iter().copied().cloned().collect(),
+        waiting: delivered.waiting.iter().copied().cloned().collect(),
+    }
+}
+
+/// Ids to look up, borrowed and sorted.
+#[derive(Clone, Debug)]
+pub(crate) struct IdSet<'a>(Vec<&'a MessageId>);
+
+impl<'a> IdSet<'a> {
+    pub(crate) fn new(ids: impl IntoIterator<Item = &'a MessageId>) -> Self {
+        let mut sorted: Vec<_> = ids.into_iter().collect();
+        sorted.sort_unstable();
+        Self(sorted)
+    }
+
+    pub(crate) fn contains(&self, id: &MessageId) -> bool {
+        self.0.binary_search(&id).is_ok()
+    }
 }

@@ -1,0 +1,89 @@
+//! `mention_context`: which rows become lines, which only count, and what the session has been given then.
+
+use super::Case;
+use super::news::news;
+use crate::model::{AuthorKind, MessageId, Policy, Row};
+use crate::time::Timestamp;
+use crate::watermark::{Delivered, IdSet, Watermark};
+
+/// What a block tells.
+#[derive(Clone, Debug)]
+pub(super) struct Context<'a> {
+    /// Lines in their order.
+    pub(super) lines: Vec<Line<'a>>,
+    /// N of 4.6.
+    pub(super) omitted: u64,
+    /// What the delivery adds to the record; `None`: the record stays as it is.
+    pub(super) delivered: Option<Delivered<'a>>,
+}
+
+/// A row as it is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    /// The row.
+    pub(super) row: &'a Row,
+    /// What is told of it.
+    pub(super) telling: Telling,
+}
+
+/// What is told of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Telling {
+    /// The message, for the first time.
+    New,
+    /// That it was edited since it was told.
+    Edited,
+    /// That it was deleted since it was told.
+    Deleted,
+}
+
+/// The lines of a mention under the binding's policy; `mark` is the watermark that counts.
+pub(super) fn mention_context<'a>(case: &'a Case, mark: Option<&'a Watermark>) -> Context<'a> {
+    match case.policy {
+        Policy::Base | Policy::Window => newest_rows(case, mark),
+        Policy::Lean => news(case, mark),
+    }
+}
+
+/// The candidates of 4.1, newest first: neither notices nor deleted messages.
+fn channel_rows(case: &Case) -> impl Iterator<Item = &Row> {
+    let is_candidate = |row: &&Row| row.author.kind != AuthorKind::System && row.deleted_seq.is_none();
+    case.rows.iter().rev().filter(is_candidate).take(case.limits.rows)
+}
+
+/// 4.1 to the letter: 30 rows to 12 lines.
+fn newest_rows<'a>(case: &'a Case, mark: Option<&'a Watermark>) -> Context<'a> {
+    let seen = IdSet::new(mark.map_or(&[][..], |mark| &mark.ids));
+    let is_seen =
+        |row: &Row| mark.is_some_and(|mark| row.created_at <= mark.last_at) || seen.contains(&row.id);
+    let mut lines: Vec<_> = channel_rows(case)
+        .filter(|row| row.id != case.addressed && !is_seen(row))
+        .take(case.limits.lines)
+        .map(|row| Line { row, telling: Telling::New })
+        .collect();
+    lines.reverse();
+    let mut stood = Stood::default();
+    lines.iter().for_each(|line| stood.see(line.row.created_at, line.row.seq));
+    let ids = lines.iter().map(|line| &line.row.id).collect();
+    Context { delivered: stood.delivered(ids, Vec::new()), lines, omitted: 0 }
+}
+
+/// The newest time and the highest number among what was seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stood(Option<(Timestamp, u64)>);
+
+impl Stood {
+    pub(super) fn see(&mut self, at: Timestamp, seq: u64) {
+        let (last_at, last_seq) = self.0.unwrap_or((at, seq));
+        self.0 = Some((last_at.max(at), last_seq.max(seq)));
+    }
+
+    /// `None` if nothing was seen.
+    pub(super) fn delivered<'a>(
+        self,
+        ids: Vec<&'a MessageId>,
+        waiting: Vec<&'a MessageId>,
+    ) -> Option<Delivered<'a>> {
+        self.0.map(|(last_at, last_seq)| Delivered { last_at, last_seq, ids, waiting })
+    }
+}

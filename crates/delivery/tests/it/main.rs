@@ -1,0 +1,3 @@
+//! The published cases, and properties of whole histories.
+
+mod cases;
