@@ -1,2 +1,56 @@
-//! Placeholder.
-fn main() {}
+//! `cargo xtask`: what CI runs, and the file that is generated, each as one command.
+
+mod notices;
+mod process;
+mod test;
+mod tidy;
+mod tools;
+mod tree;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  test               everything that CI runs; stops at the first failure
+  tidy               the repository's own rules: dependencies, files, documents
+  notices            write THIRD-PARTY-NOTICES anew
+  notices --check    fail when THIRD-PARTY-NOTICES is not what would be written";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["test"] => test::run(&root()?),
+        ["tidy"] => tidy::run(&root()?),
+        ["notices"] => notices::write(&root()?),
+        ["notices", "--check"] => notices::check(&root()?),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        [] => bail!("a command is missing\n\n{USAGE}"),
+        unknown => bail!("`{}` is no command\n\n{USAGE}", unknown.join(" ")),
+    }
+}
+
+/// The root of the tree that `cargo xtask` was called in. Cargo names the folder of this package when it runs us; the
+/// one noted at compile time serves a binary that is started by hand.
+fn root() -> Result<PathBuf> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let root = Path::new(&package).parent().context("xtask lies in no folder")?;
+    Ok(root.to_owned())
+}

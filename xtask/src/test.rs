@@ -1,0 +1,100 @@
+//! Everything that CI runs, in order, up to the first failure.
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::{notices, process, tidy, tools};
+
+struct Step {
+    name: &'static str,
+    /// What to do when it fails.
+    remedy: &'static str,
+    run: fn(&Path) -> Result<()>,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "format", remedy: "run `cargo fmt --all`", run: format },
+    Step {
+        name: "lints",
+        remedy: "mend what clippy names; suppress with a reason or not at all",
+        run: lints,
+    },
+    Step { name: "tests", remedy: "run the failed test alone: `cargo test -p CRATE NAME`", run: tests },
+    Step {
+        name: "documentation",
+        remedy: "mend the links and comments that rustdoc names",
+        run: documentation,
+    },
+    Step { name: "tidy", remedy: "run `cargo xtask tidy` until it is silent", run: tidy::run },
+    Step { name: "licences, bans and sources", remedy: "see deny.toml; prefer another library", run: deny },
+    Step { name: "unused dependencies", remedy: "take them out of the crate's Cargo.toml", run: unused },
+    Step { name: "notices", remedy: "run `cargo xtask notices` and commit the file", run: notices::check },
+];
+
+/// Runs the steps; the first that fails is the last. The times are printed in either case.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let mut taken = Vec::new();
+    for (index, step) in STEPS.iter().enumerate() {
+        println!("\n==> {}/{} {}", index + 1, STEPS.len(), step.name);
+        let begun = Instant::now();
+        let result = (step.run)(root);
+        taken.push((step.name, begun.elapsed()));
+        if result.is_err() {
+            print!("\n{}", times(&taken));
+            return result.with_context(|| format!("{} failed: {}", step.name, step.remedy));
+        }
+    }
+    print!("\n{}", times(&taken));
+    println!("all {} steps succeeded", STEPS.len());
+    Ok(())
+}
+
+/// One line per step, the seconds in a column.
+fn times(taken: &[(&str, Duration)]) -> String {
+    taken.iter().map(|(name, time)| format!("{:8.1} s  {name}\n", time.as_secs_f64())).collect()
+}
+
+/// `--locked` everywhere: a Cargo.lock that does not match is a failure, not something to mend in silence.
+fn cargo(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = process::cargo(root);
+    command.args(arguments);
+    command
+}
+
+fn format(root: &Path) -> Result<()> {
+    process::run(&mut cargo(root, &["fmt", "--all", "--check"]))
+}
+
+fn lints(root: &Path) -> Result<()> {
+    let arguments = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    process::run(&mut cargo(root, &arguments))
+}
+
+fn tests(root: &Path) -> Result<()> {
+    // All programs first: a test of one crate may start the program of another, which `cargo test` would not build.
+    process::run(&mut cargo(root, &["build", "--locked", "--workspace", "--all-targets"]))?;
+    process::run(&mut cargo(root, &["test", "--locked", "--workspace"]))
+}
+
+fn documentation(root: &Path) -> Result<()> {
+    let mut command = cargo(root, &["doc", "--locked", "--workspace", "--no-deps"]);
+    process::run(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Advisories are left to the release: they need a database from the network, and a new one must not fail old work.
+fn deny(root: &Path) -> Result<()> {
+    let program = tools::program(&tools::DENY)?;
+    let arguments = ["--locked", "check", "bans", "licenses", "sources"];
+    process::run(process::command(program, root).args(arguments))
+}
+
+fn unused(root: &Path) -> Result<()> {
+    let program = tools::program(&tools::MACHETE)?;
+    process::run(&mut process::command(program, root))
+}
