@@ -34,7 +34,7 @@ pub(super) async fn history(
     Path(channel): Path<String>,
     Query(query): Query<HistoryQuery>,
 ) -> Result<Json<Vec<wire::Message>>, ApiError> {
-    let limit = page(query.limit)?;
+    let limit = page(query.limit, PAGE_MAX)?;
     let read = move |store: &dyn Read| {
         let channel = store.channel(&channel)?;
         let (thread, before) = (query.thread.map(MessageId), query.before.map(MessageId));
@@ -122,7 +122,7 @@ pub(super) async fn search(
     State(app): State<App>,
     Query(query): Query<SearchQuery>,
 ) -> Result<Json<Vec<wire::Message>>, ApiError> {
-    let limit = page(query.limit)?;
+    let limit = page(query.limit, PAGE_MAX)?;
     let read = move |store: &dyn Read| {
         let channel = query.channel.map(|name| store.channel(&name)).transpose()?;
         let found = store.search(&query.q, channel.as_ref().map(|channel| &channel.id), limit)?;
@@ -155,9 +155,9 @@ impl App {
 }
 
 /// A page's size, checked.
-pub(super) fn page(limit: Option<usize>) -> Result<usize, ApiError> {
+pub(super) fn page(limit: Option<usize>, max: usize) -> Result<usize, ApiError> {
     match limit.unwrap_or(PAGE) {
-        limit @ 1..=PAGE_MAX => Ok(limit),
-        limit => Err(ApiError::invalid(format!("a limit is 1 to {PAGE_MAX}; {limit} is not"))),
+        limit if (1..=max).contains(&limit) => Ok(limit),
+        limit => Err(ApiError::invalid(format!("a limit is 1 to {max}; {limit} is not"))),
     }
 }

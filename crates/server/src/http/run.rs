@@ -13,6 +13,9 @@ use crate::error::ApiError;
 use crate::view;
 use crate::wire;
 
+/// Runs of a list at most; they come without what was sent.
+const RUNS_MAX: usize = 10_000;
+
 /// Which runs.
 #[derive(Deserialize)]
 pub(super) struct RunsQuery {
@@ -24,7 +27,7 @@ pub(super) async fn list(
     State(app): State<App>,
     Query(query): Query<RunsQuery>,
 ) -> Result<Json<Vec<wire::Run>>, ApiError> {
-    let limit = page(query.limit)?;
+    let limit = page(query.limit, RUNS_MAX)?;
     let board = app.board().await?;
     let read = move |store: &dyn Read| {
         let channel = query.channel.map(|name| store.channel(&name)).transpose()?;

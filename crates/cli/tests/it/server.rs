@@ -1,0 +1,239 @@
+//! A server of its own for a test; dropping it stops it and checks that no process is left.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How long anything may take before a test gives up. Not a measurement: it only ends what hangs.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running server with its data folder.
+pub(crate) struct TestServer {
+    pub(crate) home: TempDir,
+    child: Option<Child>,
+}
+
+/// What a command printed.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) code: i32,
+}
+
+impl TestServer {
+    /// A server on a fresh folder.
+    pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// A server on a fresh folder, with more arguments.
+    pub(crate) fn start_with(args: &[&str]) -> Self {
+        let mut server = Self { home: TempDir::new().unwrap(), child: None };
+        server.start_again(args);
+        server
+    }
+
+    /// Starts on the same folder again.
+    pub(crate) fn start_again(&mut self, args: &[&str]) {
+        assert!(self.child.is_none(), "it runs already");
+        let mut child = self.try_start(args);
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        if !line.contains("listens on http://") {
+            child.kill().unwrap();
+            let output = child.wait_with_output().unwrap();
+            panic!("no server: {line:?} {}", String::from_utf8_lossy(&output.stderr));
+        }
+        self.child = Some(child);
+    }
+
+    /// Starts `serve` and waits for nothing.
+    pub(crate) fn try_start(&self, args: &[&str]) -> Child {
+        let mut command = self.command("highwater");
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// The data folder.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+
+    /// A file beside the data folder.
+    pub(crate) fn file(&self, name: &str) -> String {
+        self.home.path().join(name).display().to_string()
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = command(&program_path(program));
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.home.path());
+        command.env("USER", "olive").env("HIGHWATER_DATA", self.data()).current_dir(self.home.path());
+        command
+    }
+
+    /// Runs a command against the server.
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
+        self.run_with(args, b"")
+    }
+
+    /// Runs a command with something on its standard input.
+    pub(crate) fn run_with(&self, args: &[&str], input: &[u8]) -> Output {
+        let mut command = self.command("highwater");
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A command that refuses its arguments reads nothing; that is no failure of the test.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        let output = child.wait_with_output().unwrap();
+        Output {
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code().unwrap_or_else(|| -output.status.signal().unwrap_or(0)),
+        }
+    }
+
+    /// Runs a command that must succeed; its standard output.
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert_eq!(output.code, 0, "{args:?}: {output:?}");
+        output.out
+    }
+
+    /// Runs a command that must succeed with `--json`; what it printed.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
+        serde_json::from_str(&self.ok(&args)).unwrap()
+    }
+
+    /// Posts with `--wait`; the message and its runs, whatever became of them.
+    pub(crate) fn ask(&self, channel: &str, text: &str, more: &[&str]) -> Value {
+        let args: Vec<&str> =
+            ["post", channel, text, "--wait", "--json"].into_iter().chain(more.iter().copied()).collect();
+        let output = self.run(&args);
+        serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    }
+
+    /// A run with the exact text that was sent.
+    pub(crate) fn show(&self, run: &str) -> Value {
+        self.json(&["run", "show", run])
+    }
+
+    /// Adds the scripted agent to a channel; it logs what it gets to the file `log` of [`Self::file`].
+    pub(crate) fn add_scripted(&self, handle: &str, channel: &str, log: &str, more: &[&str]) {
+        let log = format!("SCRIPTED_LOG={}", self.file(log));
+        let agent = program_path("scripted-agent").display().to_string();
+        let mut args = vec!["agent", "add", handle, "--channel", channel, "--env", &log];
+        args.extend(more);
+        args.extend(["--", &agent]);
+        self.ok(&args);
+    }
+
+    /// Kills the server as a power cut would.
+    pub(crate) fn kill(&mut self) {
+        let mut child = self.child.take().expect("it runs");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Asks the server to stop; how it ended.
+    pub(crate) fn stop(&mut self) -> ExitStatus {
+        let mut child = self.child.take().expect("it runs");
+        terminate(&child);
+        child.wait().unwrap()
+    }
+
+    /// Process id of the server.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.as_ref().expect("it runs").id()
+    }
+
+    /// Processes of this server's agents: those that work in its folder, or name it in their arguments.
+    pub(crate) fn left(&self) -> Vec<String> {
+        processes_in(self.home.path())
+    }
+
+    /// Waits until no process of an agent is left.
+    pub(crate) fn wait_until_none_is_left(&self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = self.left();
+            if left.is_empty() {
+                return;
+            }
+            assert!(Instant::now() < deadline, "left after {patience:?}: {left:?}");
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            if let Some(mut child) = self.child.take() {
+                let _ = child.kill();
+            }
+            return;
+        }
+        if self.child.is_some() {
+            assert!(self.stop().success(), "the server ended badly");
+            assert_eq!(self.left(), Vec::<String>::new(), "processes outlived the server");
+        }
+    }
+}
+
+/// Waits until something is true.
+pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_true() {
+        assert!(Instant::now() < deadline, "still not: {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// Where a program of this workspace was built.
+pub(crate) fn program_path(name: &str) -> PathBuf {
+    let highwater = Path::new(env!("CARGO_BIN_EXE_highwater"));
+    let path = highwater.with_file_name(name);
+    assert!(path.exists(), "{name} is not built; run: cargo build -p agents --bins");
+    path
+}
+
+/// Sends SIGTERM.
+pub(crate) fn terminate(child: &Child) {
+    let pid = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test starts the program as a person would")]
+pub(crate) fn command(program: &Path) -> Command {
+    Command::new(program)
+}
+
+fn processes_in(folder: &Path) -> Vec<String> {
+    let own = std::process::id();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
+        let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let arguments = String::from_utf8_lossy(&arguments).replace('\0', " ");
+        let works_there = std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
+        let is_server = arguments.contains(" serve --listen ");
+        let named = works_there || arguments.contains(&folder.display().to_string());
+        if pid != own && named && !is_server && !is_zombie(&entry.path()) {
+            found.push(format!("{pid}: {arguments}"));
+        }
+    }
+    found
+}
+
+/// A process that has ended and waits to be collected is none any more.
+fn is_zombie(process: &Path) -> bool {
+    let status = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+    status.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z'))
+}

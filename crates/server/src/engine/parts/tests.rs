@@ -1,0 +1,61 @@
+//! Where texts stand in a sent prompt.
+
+use delivery::channel_delivery::Rendered;
+use delivery::model::{AuthorKind, MessageId};
+use delivery::{Author, Row, Timestamp};
+
+use super::{Parts, of_direct, of_mention};
+
+fn cut(sent: &str, parts: &Parts) -> Vec<(String, String)> {
+    parts.iter().map(|(id, range)| (id.0.clone(), sent[range.clone()].to_owned())).collect()
+}
+
+fn check_mention(payload: &str, block: Option<&str>, shown: &[&str], expect: &[(&str, &str)]) {
+    let rendered = Rendered {
+        block: block.map(str::to_owned),
+        shown: shown.iter().map(|id| MessageId::from(*id)).collect(),
+        omitted: 0,
+        watermark: None,
+    };
+    let block_part = block.map(|block| format!("\n\n{block}")).unwrap_or_default();
+    let sent = format!("framing\n\nYou were mentioned.\n\n{payload}\n\n---\nbrief{block_part}");
+    let parts = of_mention(&sent, block, &rendered, &MessageId::from("m9"));
+    let expect: Vec<(String, String)> = expect.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    assert_eq!(cut(&sent, &parts), expect);
+}
+
+#[test]
+fn mentions() {
+    check_mention(r#"{"message_id":"m9","text":"hi"}"#, None, &[], &[("m9", "hi")]);
+    check_mention(
+        r#"{"author":{"kind":"user","name":"\"text\":\"x"},"text":"a \"text\":\"b\" } \\"}"#,
+        None,
+        &[],
+        &[("m9", r#"a \"text\":\"b\" } \\"#)],
+    );
+    check_mention(
+        r#"{"text":"hi"}"#,
+        Some("New messages:\n- (2 earlier new messages not shown; channel_history has them)\n- [user] ada: one: two\n  - three\n- [deleted] ada deleted a message you were shown\n- [edited] ada: four"),
+        &["m1", "m2", "m3"],
+        &[("m9", "hi"), ("m1", "one: two\n  - three"), ("m3", "four")],
+    );
+}
+
+#[test]
+fn direct_conversations() {
+    let row = |id: &str, text: &str| Row {
+        id: MessageId::from(id),
+        seq: 1,
+        created_at: Timestamp { ms: 0 },
+        author: Author { kind: AuthorKind::User, name: "ada".to_owned() },
+        native: None,
+        text: text.to_owned(),
+        edited_seq: None,
+        deleted_seq: None,
+    };
+    let rows = [row("m1", "a\nb"), row("m2", "a"), row("m3", "not there")];
+    let sent = "framing\n\nUser: a\n  b\nUser: a";
+    let parts = of_direct(sent, rows.iter());
+    let expect = [("m1".to_owned(), "a\n  b".to_owned()), ("m2".to_owned(), "a".to_owned())];
+    assert_eq!(cut(sent, &parts), expect);
+}

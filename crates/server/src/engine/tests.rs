@@ -1,0 +1,519 @@
+//! The engine with a real store and pretend agents, in virtual time.
+
+use std::sync::Arc;
+
+use agents::{Event, EventKind, Started, Stop, Turn, Update};
+use delivery::model::{Epoch, Key, NativeId, Policy, RunId, SessionPolicy};
+use delivery::residency::Pool;
+use delivery::{Limits, Moment, Timestamp, Watermark};
+use storage::{Message, NewBinding, Read, Role, Run, RunStatus, Sqlite, Store};
+use tempfile::TempDir;
+
+use super::{Command, Engine, Input, Now, Post, Reply, Request, Rules, key_of};
+use crate::error::ApiError;
+
+const MINUTE: u64 = 60_000;
+
+struct World {
+    folder: TempDir,
+    store: Sqlite,
+    engine: Engine,
+    mono: u64,
+    /// Commands that were given and not looked at yet.
+    given: Vec<Command>,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let mut store = Sqlite::open(folder.path(), Timestamp { ms: 0 }).unwrap();
+        let at = Timestamp { ms: 1 };
+        store.add_person("aiko", Role::Owner, at).unwrap();
+        let channel = store.add_channel("general", None, at).unwrap();
+        let new = NewBinding {
+            channel: channel.id,
+            handle: "claude".to_owned(),
+            preset: "custom".to_owned(),
+            command: vec!["claude".to_owned()],
+            delivery: Policy::Lean,
+            session: SessionPolicy::Resident,
+            supervised: true,
+            env: vec![],
+            model: None,
+            cwd: None,
+            instructions: None,
+        };
+        store.add_binding(&new, at).unwrap();
+        store.add_binding(&NewBinding { handle: "codex".to_owned(), ..new }, at).unwrap();
+        let engine = recover(&mut store);
+        Self { folder, store, engine, mono: 0, given: Vec::new() }
+    }
+
+    /// A new server on the same folder, as after a crash.
+    fn restart(self) -> Self {
+        let Self { folder, store, mono, .. } = self;
+        drop(store);
+        let mut store = Sqlite::open(folder.path(), Timestamp { ms: 0 }).unwrap();
+        let mut engine = recover(&mut store);
+        let given = std::iter::from_fn(|| engine.next_command()).collect();
+        Self { folder, store, engine, mono, given }
+    }
+
+    fn step(&mut self, input: Input) -> Result<Reply, ApiError> {
+        let now = now(self.mono);
+        let mut answer = None;
+        let engine = &mut self.engine;
+        let stepped = self.store.atomic(&mut |tx| {
+            let result = engine.step(tx, input.clone(), now);
+            let failed = result.is_err();
+            answer = Some(result);
+            if failed { Err(storage::Error::Conflict("undone".to_owned())) } else { Ok(()) }
+        });
+        let answer = answer.unwrap();
+        assert_eq!(stepped.is_ok(), answer.is_ok());
+        self.given.extend(std::iter::from_fn(|| self.engine.next_command()));
+        answer
+    }
+
+    fn ask(&mut self, request: Request) -> Result<Reply, ApiError> {
+        self.step(Input::Request(request))
+    }
+
+    fn post(&mut self, text: &str) -> (Message, Vec<Run>) {
+        let post = Post {
+            channel: "general".to_owned(),
+            author: "aiko".to_owned(),
+            text: text.to_owned(),
+            thread: None,
+            client_id: None,
+        };
+        match self.ask(Request::Post(Box::new(post))).unwrap() {
+            Reply::Posted { message, runs } => (*message, runs),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn key(&self, handle: &str) -> Key {
+        let bindings = self.store.bindings(None).unwrap();
+        key_of(bindings.iter().find(|binding| binding.spec.handle == handle).unwrap())
+    }
+
+    /// The epoch under which the newest process was started.
+    fn start_command(&mut self, handle: &str) -> Epoch {
+        let key = self.key(handle);
+        let at = self.given.iter().position(|command| matches!(command, Command::Start { key: at, .. } if *at == key));
+        match self.given.remove(at.expect("a process is started")) {
+            Command::Start { epoch, .. } => epoch,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn event(&mut self, handle: &str, epoch: Epoch, kind: EventKind) {
+        let key = self.key(handle);
+        self.step(Input::Agent(Event { key, epoch, kind })).unwrap();
+    }
+
+    fn started(&mut self, handle: &str, native: &str) -> Epoch {
+        let epoch = self.start_command(handle);
+        let started =
+            Started { native: NativeId::from(native), system_prompt: false, pid: 1, notices: vec![] };
+        self.event(handle, epoch, EventKind::Started(started));
+        epoch
+    }
+
+    /// The prompt that was given; it counts as written.
+    fn prompt(&mut self, handle: &str) -> (RunId, String) {
+        let key = self.key(handle);
+        let at = self.given.iter().position(|command| matches!(command, Command::Prompt { key: at, .. } if *at == key));
+        let Command::Prompt { epoch, run, text, .. } = self.given.remove(at.expect("a prompt is sent")) else {
+            unreachable!("it is a prompt")
+        };
+        self.event(handle, epoch, EventKind::PromptWritten { run: run.clone() });
+        (run, text)
+    }
+
+    fn answered(&mut self, handle: &str, epoch: Epoch, run: &RunId, text: &str) {
+        let turn = Turn { stop: Stop::EndTurn, text: Some(text.to_owned()).filter(|t| !t.is_empty()), usage: None };
+        self.event(handle, epoch, EventKind::TurnEnded { run: run.clone(), turn });
+    }
+
+    fn failed(&mut self, handle: &str, epoch: Epoch, run: &RunId) {
+        self.event(handle, epoch, EventKind::TurnFailed { run: run.clone(), reason: "it broke".to_owned() });
+    }
+
+    fn mark(&self, handle: &str) -> Option<Watermark> {
+        let key = self.key(handle);
+        self.store.watermark(&key.binding, &key.channel, None).unwrap()
+    }
+
+    fn status(&self, run: &RunId) -> RunStatus {
+        self.store.run(run).unwrap().status
+    }
+
+    /// The newest texts of the channel, as `name: text`.
+    fn tail(&self, n: usize) -> Vec<String> {
+        let channel = self.store.channel("general").unwrap();
+        let messages = self.store.history(&channel.id, None, None, n).unwrap();
+        messages.into_iter().map(|message| format!("{}: {}", message.row.author.name, message.row.text)).collect()
+    }
+}
+
+fn now(mono: u64) -> Now {
+    Now { wall: Timestamp { ms: 1_000 + i64::try_from(mono).unwrap() }, mono: Moment { ms: mono } }
+}
+
+fn recover(store: &mut Sqlite) -> Engine {
+    let rules = Rules {
+        limits: Limits::default(),
+        pool: Pool { processes_max: 4, idle_ms: 30 * MINUTE },
+        max_recipients: 3,
+        reachable: Arc::new(|_| true),
+    };
+    let mut engine = None;
+    store
+        .atomic(&mut |tx| {
+            engine = Some(Engine::recover(tx, rules.clone(), now(0)).unwrap());
+            Ok(())
+        })
+        .unwrap();
+    engine.unwrap()
+}
+
+#[test]
+fn a_mention_is_answered() {
+    let mut world = World::new();
+    let (message, runs) = world.post("@claude hello");
+    let epoch = world.started("claude", "s-1");
+    let (run, text) = world.prompt("claude");
+    assert_eq!(run, runs[0].id);
+    assert!(text.contains("\n\nYou were mentioned in a team chat channel."), "{text}");
+    world.answered("claude", epoch, &run, "hi");
+    assert_eq!(world.status(&run), RunStatus::Succeeded);
+    assert_eq!(world.tail(2), ["aiko: @claude hello", "@claude: hi"]);
+    assert_eq!(world.mark("claude").unwrap().ids, [message.row.id]);
+}
+
+#[test]
+fn a_failed_run_leaves_the_watermark_and_the_session_gets_the_lines_again() {
+    // I5
+    let mut world = World::new();
+    world.post("one");
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    let (first, _) = world.prompt("claude");
+    world.answered("claude", epoch, &first, "ok");
+    let before = world.mark("claude");
+    world.post("two");
+    world.post("@claude second");
+    let (second, text) = world.prompt("claude");
+    assert!(text.contains("- [user] aiko: two"), "{text}");
+    world.failed("claude", epoch, &second);
+    assert_eq!(world.status(&second), RunStatus::Failed);
+    assert_eq!(world.mark("claude"), before);
+
+    world.post("@claude third");
+    let (third, text) = world.prompt("claude");
+    assert!(text.contains("- [user] aiko: two\n- [user] aiko: @claude second"), "{text}");
+    assert!(text.contains("\"channel_id\""), "after a failure the payload is full again: {text}");
+    world.answered("claude", epoch, &third, "ok");
+    assert_ne!(world.mark("claude"), before);
+}
+
+#[test]
+fn a_cancelled_run_leaves_the_watermark() {
+    // I5
+    let mut world = World::new();
+    world.post("one");
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    world.ask(Request::Cancel { run: run.clone() }).unwrap();
+    assert!(world.given.iter().any(|command| matches!(command, Command::Cancel { .. })));
+    let turn = Turn { stop: Stop::Cancelled, text: Some("half".to_owned()), usage: None };
+    world.event("claude", epoch, EventKind::TurnEnded { run: run.clone(), turn });
+    assert_eq!(world.status(&run), RunStatus::Cancelled);
+    assert_eq!(world.mark("claude"), None);
+    let notice = format!("Highwater: run {run} of @claude was cancelled: by request (try again with: highwater run retry {run})");
+    assert_eq!(world.tail(1), [notice]);
+}
+
+#[test]
+fn a_declined_run_commits() {
+    // I5
+    let mut world = World::new();
+    world.post("one");
+    world.post("@claude do something rude");
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    world.ask(Request::Decline { run: run.clone(), reason: "not my task".to_owned() }).unwrap();
+    world.answered("claude", epoch, &run, "I declined.");
+    assert_eq!(world.status(&run), RunStatus::Declined);
+    assert_eq!(world.mark("claude").unwrap().ids.len(), 2);
+    assert_eq!(world.tail(1), ["Highwater: @claude declined m2: not my task"]);
+}
+
+#[test]
+fn a_late_success_under_an_old_epoch_changes_nothing() {
+    // I5
+    let mut world = World::new();
+    world.post("@claude first");
+    let old = world.started("claude", "s-1");
+    let (first, _) = world.prompt("claude");
+    world.event("claude", old, EventKind::Exited { reason: Some("it crashed".to_owned()) });
+    assert_eq!(world.status(&first), RunStatus::Failed);
+    world.post("@claude second");
+    let new = world.started("claude", "s-2");
+    assert!(new > old);
+    let (second, _) = world.prompt("claude");
+    let tail = world.tail(10);
+    world.answered("claude", old, &first, "late");
+    world.answered("claude", old, &second, "late");
+    assert_eq!(world.tail(10), tail);
+    assert_eq!(world.mark("claude"), None);
+    world.answered("claude", new, &second, "in time");
+    assert_eq!(world.status(&second), RunStatus::Succeeded);
+    assert_eq!(world.mark("claude").unwrap().native, NativeId::from("s-2"));
+}
+
+#[test]
+fn a_restart_picks_up_what_waits_and_fails_what_may_have_begun() {
+    // I1, I3
+    let mut world = World::new();
+    world.post("@claude first");
+    world.post("@claude second");
+    world.started("claude", "s-1");
+    let (first, _) = world.prompt("claude");
+    let mut world = world.restart();
+    assert_eq!(world.status(&first), RunStatus::Failed);
+    assert!(world.tail(1)[0].starts_with("Highwater: @claude could not answer m1: the server stopped"));
+    let epoch = world.started("claude", "s-2");
+    let (second, text) = world.prompt("claude");
+    assert!(text.contains("@claude second"), "{text}");
+    assert!(text.contains("- [user] aiko: @claude first"), "a new session gets a snapshot: {text}");
+    world.answered("claude", epoch, &second, "ok");
+    assert_eq!(world.status(&second), RunStatus::Succeeded);
+}
+
+#[test]
+fn a_prompt_that_was_not_written_is_tried_again() {
+    // I3
+    let mut world = World::new();
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    let run = match world.given.pop() {
+        Some(Command::Prompt { run, .. }) => run,
+        other => panic!("{other:?}"),
+    };
+    world.event("claude", epoch, EventKind::Exited { reason: Some("it had died".to_owned()) });
+    assert_eq!(world.status(&run), RunStatus::Queued);
+    let epoch = world.started("claude", "s-2");
+    let (again, _) = world.prompt("claude");
+    assert_eq!(again, run);
+    world.answered("claude", epoch, &run, "ok");
+    assert_eq!(world.tail(1), ["@claude: ok"]);
+}
+
+#[test]
+fn a_process_that_cannot_start_fails_each_of_its_runs_visibly() {
+    // I3
+    let mut world = World::new();
+    world.post("@claude first");
+    world.post("@claude second");
+    for message in ["m1", "m2"] {
+        let epoch = world.start_command("claude");
+        world.event("claude", epoch, EventKind::Exited { reason: Some("cannot start `claude`".to_owned()) });
+        let last = world.tail(1).remove(0);
+        assert!(last.starts_with(&format!("Highwater: @claude could not answer {message}: cannot start")), "{last}");
+    }
+    assert!(world.engine.is_empty());
+}
+
+#[test]
+fn one_turn_at_a_time_and_queued_mentions_are_no_context() {
+    // I8
+    let mut world = World::new();
+    world.post("@claude first");
+    world.post("@claude second");
+    world.post("chatter");
+    let epoch = world.started("claude", "s-1");
+    let (first, text) = world.prompt("claude");
+    assert!(text.contains("- [user] aiko: chatter") && !text.contains("@claude second"), "{text}");
+    assert!(!world.given.iter().any(|command| matches!(command, Command::Prompt { .. })));
+    world.answered("claude", epoch, &first, "one");
+    let (second, text) = world.prompt("claude");
+    assert!(!text.contains("chatter") && !text.contains("@claude first"), "nothing twice: {text}");
+    world.answered("claude", epoch, &second, "two");
+    assert_eq!(world.tail(2), ["@claude: one", "@claude: two"]);
+}
+
+#[test]
+fn two_agents_and_a_limit_of_recipients() {
+    let mut world = World::new();
+    let (_, runs) = world.post("@codex and @claude, please");
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs[0].key, world.key("codex"));
+    let more = Rules { max_recipients: 1, ..world.engine.rules.clone() };
+    world.engine.rules = more;
+    let (_, runs) = world.post("@codex and @claude, again");
+    assert_eq!(runs.len(), 1);
+    assert_eq!(world.tail(1), ["Highwater: one message reaches 1 agents at most; not asked: @claude"]);
+}
+
+#[test]
+fn an_empty_answer_is_visible() {
+    // I3
+    let mut world = World::new();
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    world.answered("claude", epoch, &run, "");
+    assert_eq!(world.status(&run), RunStatus::Succeeded);
+    assert_eq!(world.tail(1), ["Highwater: @claude: (no reply)"]);
+}
+
+#[test]
+fn a_native_id_that_comes_again_inherits_nothing() {
+    // I4
+    let mut world = World::new();
+    world.post("one");
+    world.post("@claude first");
+    let epoch = world.started("claude", "same");
+    let (run, _) = world.prompt("claude");
+    world.answered("claude", epoch, &run, "ok");
+    world.event("claude", epoch, EventKind::Exited { reason: Some("gone".to_owned()) });
+    world.post("@claude second");
+    world.started("claude", "same");
+    let (_, text) = world.prompt("claude");
+    assert!(text.contains("Recent messages in this channel") && text.contains("aiko: one"), "{text}");
+}
+
+#[test]
+fn a_permission_that_is_refused_is_seen() {
+    let mut world = World::new();
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    let update = Update::PermissionRejected { title: "rm -rf\n/".to_owned(), option: Some("reject".to_owned()) };
+    world.event("claude", epoch, EventKind::Update { run: run.clone(), update });
+    assert_eq!(world.tail(1), ["Highwater: @claude asked for permission and was refused: rm -rf /"]);
+    assert_eq!(world.store.run_events(&run).unwrap().len(), 1);
+}
+
+#[test]
+fn an_agent_that_floods_with_steps_fills_no_disk() {
+    // I10
+    let mut world = World::new();
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    for n in 0..600 {
+        let update = Update::ToolCall { id: n.to_string(), title: "x".repeat(10_000), kind: "read".to_owned() };
+        world.event("claude", epoch, EventKind::Update { run: run.clone(), update });
+    }
+    let steps = world.store.run_events(&run).unwrap();
+    assert_eq!(steps.len(), 500);
+    assert!(steps.iter().all(|step| step.body.len() < 5_000));
+}
+
+#[test]
+fn a_deleted_message_cancels_the_run_that_waits_for_it() {
+    let mut world = World::new();
+    let (message, runs) = world.post("@claude first");
+    world.ask(Request::Delete { message: message.row.id }).unwrap();
+    assert_eq!(world.status(&runs[0].id), RunStatus::Cancelled);
+    let epoch = world.started("claude", "s-1");
+    assert!(!world.given.iter().any(|command| matches!(command, Command::Prompt { .. })));
+    world.post("@claude second");
+    let (run, text) = world.prompt("claude");
+    assert!(!text.contains("first"), "{text}");
+    world.answered("claude", epoch, &run, "ok");
+}
+
+#[test]
+fn removing_an_agent_ends_its_runs_and_its_process() {
+    let mut world = World::new();
+    world.post("@claude first");
+    world.post("@claude second");
+    let epoch = world.started("claude", "s-1");
+    let (first, _) = world.prompt("claude");
+    let key = world.key("claude");
+    let channel = "general".to_owned();
+    world.ask(Request::RemoveAgent { channel, handle: "@Claude".to_owned() }).unwrap();
+    assert_eq!(world.status(&first), RunStatus::Cancelled);
+    assert!(world.given.iter().any(|command| matches!(command, Command::End { .. })));
+    let gone = Event { key, epoch, kind: EventKind::Exited { reason: None } };
+    world.step(Input::Agent(gone)).unwrap();
+    assert!(world.engine.is_empty());
+    assert_eq!(world.post("@claude third").1, []);
+}
+
+#[test]
+fn fresh_begins_a_new_session() {
+    let mut world = World::new();
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    world.answered("claude", epoch, &run, "ok");
+    world.ask(Request::Fresh { channel: "general".to_owned(), handle: "claude".to_owned() }).unwrap();
+    world.post("@claude second");
+    world.event("claude", epoch, EventKind::Exited { reason: None });
+    world.started("claude", "s-2");
+    let (run, _) = world.prompt("claude");
+    assert_eq!(world.store.run(&run).unwrap().staged.unwrap().lease, delivery::turn::Lease::Cold);
+}
+
+#[test]
+fn idle_processes_end_and_memory_is_given_back() {
+    let mut world = World::new();
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    world.answered("claude", epoch, &run, "ok");
+    world.mono = 31 * MINUTE;
+    world.step(Input::Tick).unwrap();
+    assert!(world.given.iter().any(|command| matches!(command, Command::End { .. })));
+    world.event("claude", epoch, EventKind::Exited { reason: None });
+    assert!(world.engine.is_empty() && world.engine.live.is_empty() && world.engine.open.is_empty());
+}
+
+#[test]
+fn a_client_id_twice_is_one_message_with_its_runs() {
+    let mut world = World::new();
+    let post = Post {
+        channel: "general".to_owned(),
+        author: "aiko".to_owned(),
+        text: "@claude hi".to_owned(),
+        thread: None,
+        client_id: Some("once".to_owned()),
+    };
+    let twice = [(), ()].map(|()| match world.ask(Request::Post(Box::new(post.clone()))).unwrap() {
+        Reply::Posted { message, runs } => (message.row.id, runs.len()),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(twice[0], twice[1]);
+    assert_eq!(world.tail(9).len(), 1);
+}
+
+#[test]
+fn bad_posts_are_refused_and_change_nothing() {
+    let check = |text: &str, channel: &str, author: &str, expect: &str| {
+        let mut world = World::new();
+        let post = Post {
+            channel: channel.to_owned(),
+            author: author.to_owned(),
+            text: text.to_owned(),
+            thread: None,
+            client_id: None,
+        };
+        let error = world.ask(Request::Post(Box::new(post))).unwrap_err();
+        assert_eq!(error.code.as_str(), expect, "{error}");
+        assert_eq!(world.tail(9), Vec::<String>::new());
+        assert!(!world.engine.touched());
+    };
+    check("hi", "nowhere", "aiko", "not_found");
+    check("hi", "general", "nobody", "not_found");
+    check("", "general", "aiko", "invalid");
+    check(" \n\t ", "general", "aiko", "invalid");
+    check("a\0b", "general", "aiko", "invalid");
+    check(&"x".repeat(64 * 1024 + 1), "general", "aiko", "too_large");
+}
