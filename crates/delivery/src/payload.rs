@@ -1,7 +1,9 @@
 //! The payload: the JSON facts of a mention (2.3), whole or what changed (3.6).
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+use crate::clean;
 use crate::model::{Author, BindingId, ChannelId, MessageId, Policy, RunId};
 
 /// An agent of the channel, as the payload lists it.
@@ -44,10 +46,53 @@ pub struct Payload {
     pub text: String,
 }
 
+/// Keys that every payload has, whatever the session was told before (3.6).
+const ALWAYS: [&str; 3] = ["message_id", "run_id", "text"];
+
+/// Keys that `lean` adds (2.3, 3.7).
+const LEAN: [&str; 2] = ["worktree", "author"];
+
 /// The payload as compact JSON on one line, keys in the order of 2.3. `told` is the session's last committed
 /// payload: under lean the fields that equal it are left out, but for `message_id`, `run_id` and `text`.
 /// Base and window: every base field, every time, whatever `told` says.
+///
+/// A worktree that there is not is left out, but when the session was told of one: then it is null.
 pub fn render(payload: &Payload, policy: Policy, told: Option<&Payload>) -> String {
-    let _ = (payload, policy, told);
-    unimplemented!()
+    let mut fields = fields(payload);
+    match (policy, told) {
+        (Policy::Base | Policy::Window, _) => fields.retain(|(key, _)| !LEAN.contains(key)),
+        (Policy::Lean, None) => fields.retain(|(key, value)| *key != "worktree" || !value.is_null()),
+        (Policy::Lean, Some(told)) => {
+            let told = self::fields(told);
+            fields.retain(|field| ALWAYS.contains(&field.0) || !told.contains(field));
+        }
+    }
+    // By hand: a JSON map would not keep the order.
+    let fields: Vec<String> = fields.into_iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+    format!("{{{}}}", fields.join(","))
 }
+
+/// All fields in their order, cleaned.
+fn fields(payload: &Payload) -> Vec<(&'static str, Value)> {
+    let text = |text: &str| Value::from(clean::text(text));
+    let agents = payload.channel_agents.iter();
+    let agents = agents.map(|agent| json!({"handle": text(&agent.handle), "reachable": agent.reachable}));
+    vec![
+        ("channel_id", text(payload.channel_id.as_str())),
+        ("message_id", text(payload.message_id.as_str())),
+        ("run_id", text(payload.run_id.as_str())),
+        ("binding_id", text(payload.binding_id.as_str())),
+        ("runtime", text(&payload.runtime)),
+        ("supervised", payload.supervised.into()),
+        ("resident", payload.resident.into()),
+        ("thread_root_id", payload.thread_root_id.as_ref().map(|root| text(root.as_str())).into()),
+        ("channel_agents", agents.collect()),
+        ("max_recipients", payload.max_recipients.into()),
+        ("worktree", payload.worktree.as_deref().map(text).into()),
+        ("author", json!({"kind": payload.author.kind.as_str(), "name": clean::name(&payload.author.name)})),
+        ("text", text(&payload.text)),
+    ]
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
