@@ -1,9 +1,15 @@
 //! The plan of a turn: what is sent, decided from the lease alone (3.1), and how full it must be (3.6).
 
+mod told;
+
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use crate::clean;
 use crate::model::Policy;
-use crate::payload::Payload;
+
+pub use told::{Mention, Telling, Told, UserTurn, user_turn};
 
 /// What a lease says of the session that will answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,90 +54,99 @@ pub enum Conversation {
     Direct(Vec<Said>),
 }
 
-/// What is sent, by the table of 3.1. `framing` is `None` where the session has it as its system prompt (3.4).
+/// Tokens of a direct conversation that `lean` replays at most, a token taken as [`BYTES_PER_TOKEN`] (3.3).
+pub const REPLAY_TOKENS_MAX: usize = 50_000;
+
+/// Bytes that are counted as a token where no tokenizer is at hand.
+pub const BYTES_PER_TOKEN: usize = 4;
+
+/// What is sent, by the table of 3.1. `framing` is `None` where the session has it already: as its system
+/// prompt, or in the history that it restored (3.4).
 pub fn plan(lease: Lease, framing: Option<&str>, conversation: &Conversation, policy: Policy) -> String {
-    let _ = (lease, framing, conversation, policy);
-    unimplemented!()
+    match (lease, newest(conversation)) {
+        (Lease::Restored, Some(newest)) => framed(framing, &newest),
+        (Lease::Cold, _) | (Lease::Restored | Lease::Warm, None) => {
+            build_prompt(framing, conversation, policy)
+        }
+        (Lease::Warm, Some(newest)) => newest.into_owned(),
+    }
 }
 
 /// Full replay: framing, blank line, the conversation as `User:` / `Assistant:` lines with indented
-/// continuation lines; lean keeps the newest 50,000 tokens (bytes / 4) and says what was left out.
+/// continuation lines; lean keeps the newest 50,000 tokens (bytes / 4) and says what was left out. A mention
+/// is its one user turn, bare.
 pub fn build_prompt(framing: Option<&str>, conversation: &Conversation, policy: Policy) -> String {
-    let _ = (framing, conversation, policy);
-    unimplemented!()
+    match conversation {
+        Conversation::Mention(turn) => framed(framing, turn),
+        Conversation::Direct(said) => framed(framing, &replay(said, policy)),
+    }
 }
 
 /// The last message that is not from the assistant, the system or a tool; `None` if blank after trimming (3.2).
+/// As written: [`plan`] cleans it where a person wrote it.
 pub fn latest_user_turn(conversation: &Conversation) -> Option<&str> {
-    let _ = conversation;
-    unimplemented!()
+    let newest = match conversation {
+        Conversation::Mention(turn) => Some(turn),
+        Conversation::Direct(said) => {
+            said.iter().rev().find(|said| said.speaker == Speaker::User).map(|said| &said.text)
+        }
+    };
+    newest.map(String::as_str).filter(|text| !text.trim().is_empty())
 }
 
-/// What a live session was told in committed turns, and when it must be told in full again (3.6).
-/// Stored with the session; a session that was reloaded or failed a turn starts from the default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Told {
-    /// The last committed payload; `None`: the next turn is full.
-    pub payload: Option<Payload>,
-    /// Fingerprint of the brief that was told.
-    pub brief: Option<String>,
-    /// Newest `usage_update.used` of the agent, in tokens.
-    pub used: Option<u64>,
-    /// Bytes of turns since the last full one; only counts for agents that report no use.
-    pub turn_bytes: u64,
+/// The newest user turn as it is sent. A mention's was put together, and cleaned, by the host.
+fn newest(conversation: &Conversation) -> Option<Cow<'_, str>> {
+    let newest = latest_user_turn(conversation)?;
+    Some(match conversation {
+        Conversation::Mention(_) => Cow::Borrowed(newest),
+        Conversation::Direct(_) => Cow::Owned(clean::text(newest)),
+    })
 }
 
-impl Told {
-    /// The agent reported how full its context is; a fall by a tenth means that it compacted.
-    pub fn used(&mut self, used: u64) {
-        let _ = used;
-        unimplemented!()
-    }
-
-    /// The agent said that it compacted.
-    pub fn compacted(&mut self) {
-        unimplemented!()
-    }
-
-    /// A turn did not succeed.
-    pub fn failed(&mut self) {
-        unimplemented!()
-    }
-
-    /// A turn was committed: this payload was told in `bytes` bytes. `brief` is its present fingerprint.
-    pub fn committed(&mut self, payload: Payload, full: bool, bytes: u64) {
-        let _ = (payload, full, bytes);
-        unimplemented!()
+fn framed(framing: Option<&str>, turn: &str) -> String {
+    match framing {
+        Some(framing) if turn.is_empty() => framing.to_owned(),
+        Some(framing) => format!("{framing}\n\n{turn}"),
+        None => turn.to_owned(),
     }
 }
 
-/// The parts of a mention's user turn.
-#[derive(Clone, Debug)]
-pub struct Mention<'a> {
-    /// Delivery policy.
-    pub policy: Policy,
-    /// Facts.
-    pub payload: &'a Payload,
-    /// What the session was told before.
-    pub told: &'a Told,
-    /// Whether the brief stands in the session's system prompt (3.6).
-    pub brief_in_system: bool,
-    /// The context block, if there is one.
-    pub block: Option<&'a str>,
+/// What was said as labelled lines, oldest first. However long it is, the newest user turn and what came after
+/// it are there.
+fn replay(said: &[Said], policy: Policy) -> String {
+    let bytes_max = match policy {
+        Policy::Lean => REPLAY_TOKENS_MAX * BYTES_PER_TOKEN,
+        Policy::Base | Policy::Window => usize::MAX,
+    };
+    let mut spoken = said.iter().rev().filter_map(|said| Some((said, label(said.speaker)?)));
+    let (mut lines, mut bytes, mut has_user_turn) = (Vec::new(), 0usize, false);
+    let mut left_out = 0usize;
+    for (said, label) in spoken.by_ref() {
+        let line = format!("{label}: {}", clean::body(&said.text));
+        bytes += line.len() + 1;
+        if bytes > bytes_max && has_user_turn {
+            left_out = 1;
+            break;
+        }
+        has_user_turn |= said.speaker == Speaker::User;
+        lines.push(line);
+    }
+    left_out += spoken.count();
+    if left_out > 0 {
+        lines.push(format!("({left_out} earlier messages not shown; channel_history has them)"));
+    }
+    lines.reverse();
+    lines.join("\n")
 }
 
-/// A user turn and whether it was a full one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UserTurn {
-    /// The exact text (2.3).
-    pub text: String,
-    /// Whether payload and brief were told in full.
-    pub full: bool,
+/// The label of a speaker whose words are replayed.
+fn label(speaker: Speaker) -> Option<&'static str> {
+    match speaker {
+        Speaker::User => Some("User"),
+        Speaker::Assistant => Some("Assistant"),
+        Speaker::System | Speaker::Tool => None,
+    }
 }
 
-/// Puts a mention's user turn together.
-pub fn user_turn(mention: &Mention<'_>) -> UserTurn {
-    let _ = mention;
-    unimplemented!()
-}
+#[cfg(test)]
+mod tests;
