@@ -47,7 +47,7 @@ pub struct Payload {
 }
 
 /// Keys that every payload has, whatever the session was told before (3.6).
-const ALWAYS: [&str; 3] = ["message_id", "run_id", "text"];
+const ALWAYS: [&str; 4] = ["message_id", "run_id", "author", "text"];
 
 /// Keys that `lean` adds (2.3, 3.7).
 const LEAN: [&str; 2] = ["worktree", "author"];

@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use delivery::model::{AuthorKind, Epoch, Key, MessageId, RunId};
-use delivery::payload::Payload;
 use delivery::queue::{self, Queue};
 use delivery::residency::{self, EndReason, Pool, Residency};
+use delivery::turn::Telling;
 use delivery::{Author, Limits, Moment, Timestamp};
 use storage::{Binding, Store};
 
@@ -121,10 +121,10 @@ struct LiveTurn {
     run: RunId,
     /// Whether the prompt's bytes went to the agent: from then on the run is never tried again by itself.
     written: bool,
-    /// What to remember as told when it commits; `None` in direct conversations.
-    payload: Option<Payload>,
-    full: bool,
-    bytes: u64,
+    /// What it tells the session, to remember when it commits; `None` in direct conversations.
+    telling: Option<Telling>,
+    /// Bytes of the answer's pieces so far.
+    answer_bytes: u64,
     /// The agent declined, with this reason.
     declined: Option<String>,
     /// Steps recorded so far.
@@ -215,7 +215,10 @@ impl Engine {
 
     fn request(&mut self, store: &mut dyn Store, request: Request, now: Now) -> Result<Reply, ApiError> {
         if self.phase == Phase::Stopping && request.makes_work() {
-            return Err(ApiError::new(Code::ShuttingDown, "the server is stopping; try again when it is back"));
+            return Err(ApiError::new(
+                Code::ShuttingDown,
+                "the server is stopping; try again when it is back",
+            ));
         }
         match request {
             Request::AddChannel { name, direct } => self.add_channel(store, &name, direct.as_deref(), now),
@@ -239,7 +242,8 @@ impl Engine {
             }
             Request::CancelTurns => {
                 self.touched = true;
-                let turns = self.live.iter().filter_map(|(key, live)| Some((key, live.epoch, live.turn.as_ref()?)));
+                let turns =
+                    self.live.iter().filter_map(|(key, live)| Some((key, live.epoch, live.turn.as_ref()?)));
                 self.out.extend(turns.map(|(key, epoch, turn)| Command::Cancel {
                     key: key.clone(),
                     epoch,
@@ -268,7 +272,9 @@ impl Engine {
             self.touched = true;
             match command {
                 residency::Command::Start { key, epoch } => self.start(store, key, epoch, now)?,
-                residency::Command::Grant { key, epoch, lease } => self.grant(store, &key, epoch, lease, now)?,
+                residency::Command::Grant { key, epoch, lease } => {
+                    self.grant(store, &key, epoch, lease, now)?
+                }
                 residency::Command::End { key, epoch, why } => {
                     if let Some(live) = self.live.get_mut(&key).filter(|live| live.epoch == epoch) {
                         live.ending = Some(why);
@@ -309,7 +315,9 @@ impl Request {
             | Self::Delete { .. }
             | Self::Retry { .. }
             | Self::ImportWatermarks(_) => true,
-            Self::Cancel { .. } | Self::Decline { .. } | Self::Board | Self::Shutdown | Self::CancelTurns => false,
+            Self::Cancel { .. } | Self::Decline { .. } | Self::Board | Self::Shutdown | Self::CancelTurns => {
+                false
+            }
         }
     }
 }

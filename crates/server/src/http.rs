@@ -94,7 +94,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         }
         let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
             match rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-                true => ApiError::new(Code::TooLarge, format!("a request has {BODY_BYTES_MAX} bytes at most")),
+                true => {
+                    ApiError::new(Code::TooLarge, format!("a request has {BODY_BYTES_MAX} bytes at most"))
+                }
                 false => ApiError::invalid("the request's body broke off"),
             }
         })?;
@@ -138,10 +140,7 @@ pub(crate) struct Query<T>(pub(crate) T);
 impl<T: DeserializeOwned, S: Send + Sync> axum::extract::FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(
-        parts: &mut axum::http::request::Parts,
-        _: &S,
-    ) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut axum::http::request::Parts, _: &S) -> Result<Self, ApiError> {
         let axum::extract::Query(value) = axum::extract::Query::try_from_uri(&parts.uri)
             .map_err(|rejection| ApiError::invalid(rejection.body_text()))?;
         Ok(Self(value))

@@ -21,7 +21,11 @@ pub(crate) fn presets(guide: &[String]) -> Vec<Preset> {
         command: command.iter().map(|part| (*part).to_owned()).collect(),
     };
     vec![
-        Preset { name: GUIDE, title: "Built in: explains Highwater, needs no model", command: guide.to_vec() },
+        Preset {
+            name: GUIDE,
+            title: "Built in: explains Highwater, needs no model",
+            command: guide.to_vec(),
+        },
         known("claude", "Claude Code, by @agentclientprotocol/claude-agent-acp", &["claude-agent-acp"]),
         known("codex", "Codex, by @agentclientprotocol/codex-acp", &["codex-acp"]),
         known("opencode", "opencode", &["opencode", "acp"]),
@@ -33,7 +37,9 @@ pub(crate) fn presets(guide: &[String]) -> Vec<Preset> {
 pub(crate) fn resolve(new: &wire::AddAgent, guide: &[String]) -> Result<(String, Vec<String>), ApiError> {
     match (&new.preset, new.command.is_empty()) {
         (Some(_), false) => Err(ApiError::invalid("give a preset or a command, not both")),
-        (None, true) => Err(ApiError::invalid("an agent needs a command to start; give --preset NAME or -- COMMAND ARG…")),
+        (None, true) => {
+            Err(ApiError::invalid("an agent needs a command to start; give --preset NAME or -- COMMAND ARG…"))
+        }
         (None, false) => Ok((CUSTOM.to_owned(), new.command.clone())),
         (Some(name), true) => {
             let all = presets(guide);
@@ -42,7 +48,10 @@ pub(crate) fn resolve(new: &wire::AddAgent, guide: &[String]) -> Result<(String,
                 Some(preset) => Ok((name.clone(), preset.command.clone())),
                 None => Err(ApiError::new(
                     Code::NotFound,
-                    format!("no preset {name:?}; there are {}. For another agent give its command: -- COMMAND ARG…", known.join(", ")),
+                    format!(
+                        "no preset {name:?}; there are {}. For another agent give its command: -- COMMAND ARG…",
+                        known.join(", ")
+                    ),
                 )),
             }
         }

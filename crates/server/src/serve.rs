@@ -62,15 +62,20 @@ pub async fn serve(
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
     if !settings.listen.ip().is_loopback() {
-        let message = format!("{} is not a loopback address; Highwater listens on loopback alone", settings.listen);
+        let message =
+            format!("{} is not a loopback address; Highwater listens on loopback alone", settings.listen);
         return Err(ServeError { message });
     }
     let clock = Clock::new();
     let mut store = Sqlite::open(&settings.data, clock.now().wall)?;
-    let data = settings.data.canonicalize().map_err(|error| io("find the data folder", &settings.data, &error))?;
+    let data =
+        settings.data.canonicalize().map_err(|error| io("find the data folder", &settings.data, &error))?;
     let token = owner_token(&data)?;
     let listener = tokio::net::TcpListener::bind(settings.listen).await.map_err(|error| ServeError {
-        message: format!("cannot listen on {}: {error}; choose another address with --listen", settings.listen),
+        message: format!(
+            "cannot listen on {}: {error}; choose another address with --listen",
+            settings.listen
+        ),
     })?;
     let address = listener.local_addr().map_err(|error| io("learn the address of", &data, &error))?;
 
@@ -95,7 +100,8 @@ pub async fn serve(
     let (service, thread) = shell::spawn(store, engine, clock, start.clone(), agents, events)
         .map_err(|error| io("start the engine of", &data, &error))?;
 
-    let app = App { service: service.clone(), readers: Readers::new(data.clone()), start: Arc::new(start), owner };
+    let app =
+        App { service: service.clone(), readers: Readers::new(data.clone()), start: Arc::new(start), owner };
     let (close, closed) = oneshot::channel::<()>();
     let served = axum::serve(listener, router(app, Gate::new(&token, address.port())))
         .with_graceful_shutdown(async move {

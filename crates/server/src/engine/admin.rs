@@ -72,10 +72,17 @@ impl Engine {
     ) -> Result<Reply, ApiError> {
         let binding = bound(store, channel, handle)?;
         let key = key_of(&binding);
-        let runs: Vec<_> = self.queue.current(&key).cloned().into_iter().chain(self.queue.waiting(&key)).collect();
+        let runs: Vec<_> =
+            self.queue.current(&key).cloned().into_iter().chain(self.queue.waiting(&key)).collect();
         for id in &runs {
             let run = store.run(id)?;
-            self.end_visibly(store, &run, RunStatus::Cancelled, "its agent was removed from the channel", now)?;
+            self.end_visibly(
+                store,
+                &run,
+                RunStatus::Cancelled,
+                "its agent was removed from the channel",
+                now,
+            )?;
         }
         store.remove_binding(&binding.id, now.wall)?;
         self.touched = true;
@@ -123,8 +130,15 @@ pub(super) fn bound(store: &dyn Store, channel: &str, handle: &str) -> Result<Bi
     let mut bindings = store.bindings(Some(&channel.id))?;
     let Some(at) = bindings.iter().position(|binding| binding.spec.handle == handle) else {
         let there: Vec<String> = bindings.iter().map(|binding| format!("@{}", binding.spec.handle)).collect();
-        let there = if there.is_empty() { "it has no agents".to_owned() } else { format!("its agents: {}", there.join(", ")) };
-        return Err(ApiError::new(Code::NotFound, format!("no agent @{handle} in channel {}; {there}", channel.name)));
+        let there = if there.is_empty() {
+            "it has no agents".to_owned()
+        } else {
+            format!("its agents: {}", there.join(", "))
+        };
+        return Err(ApiError::new(
+            Code::NotFound,
+            format!("no agent @{handle} in channel {}; {there}", channel.name),
+        ));
     };
     Ok(bindings.swap_remove(at))
 }
@@ -172,17 +186,24 @@ fn check_agent(new: &NewBinding) -> Result<(), ApiError> {
     }
     let program = new.command.first().map(String::as_str).unwrap_or_default();
     if program.trim().is_empty() {
-        return Err(ApiError::invalid("an agent needs a command to start; give --preset NAME or -- COMMAND ARG…"));
+        return Err(ApiError::invalid(
+            "an agent needs a command to start; give --preset NAME or -- COMMAND ARG…",
+        ));
     }
-    let strings = new.command.iter().chain(new.env.iter().flat_map(|var| [&var.name].into_iter().chain(&var.value)));
+    let strings =
+        new.command.iter().chain(new.env.iter().flat_map(|var| [&var.name].into_iter().chain(&var.value)));
     if strings.chain(&new.cwd).chain(&new.model).any(|text| text.contains('\0')) {
-        return Err(ApiError::invalid("commands, environment, folders and models cannot hold NUL characters"));
+        return Err(ApiError::invalid(
+            "commands, environment, folders and models cannot hold NUL characters",
+        ));
     }
     if let Some(var) = new.env.iter().find(|var| var.name.is_empty() || var.name.contains('=')) {
         return Err(ApiError::invalid(format!("{:?} is no name of an environment variable", var.name)));
     }
     if let Some(cwd) = new.cwd.as_ref().filter(|cwd| !cwd.starts_with('/')) {
-        return Err(ApiError::invalid(format!("the working directory must be an absolute path; {cwd:?} is not")));
+        return Err(ApiError::invalid(format!(
+            "the working directory must be an absolute path; {cwd:?} is not"
+        )));
     }
     if new.instructions.as_ref().is_some_and(|text| text.len() > INSTRUCTIONS_BYTES_MAX) {
         return Err(ApiError::new(Code::TooLarge, "instructions may have 64 KiB at most"));

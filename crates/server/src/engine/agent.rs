@@ -73,7 +73,12 @@ impl Engine {
         if let (Some(run), false) = (self.queue.current(&key).cloned(), started.notices.is_empty()) {
             let run = store.run(&run)?;
             for text in &started.notices {
-                store.add_run_event(&run.id, "notice", &json!({ "text": short(text) }).to_string(), now.wall)?;
+                store.add_run_event(
+                    &run.id,
+                    "notice",
+                    &json!({ "text": short(text) }).to_string(),
+                    now.wall,
+                )?;
             }
         }
         self.touched = true;
@@ -95,7 +100,12 @@ impl Engine {
         let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
         let step = match update {
             // A running answer's pieces are not durable; its final text is.
-            Update::Text(_) | Update::Other => return Ok(()),
+            Update::Text(piece) => {
+                turn.answer_bytes = turn.answer_bytes.saturating_add(piece.len() as u64);
+                self.touched = true;
+                return Ok(());
+            }
+            Update::Other => return Ok(()),
             Update::Used(used) => return change_told(store, key, |told| told.used(used)),
             Update::Compacted => {
                 change_told(store, key, delivery::turn::Told::compacted)?;
@@ -144,11 +154,13 @@ impl Engine {
         let declined = self.turn_of(key, &run.id).and_then(|turn| turn.declined.clone());
         let usage = turn.usage.map(usage_of);
         let (status, error) = outcome(&turn, declined);
-        let text = turn.text.map(|text| text.replace('\0', "\u{fffd}")).filter(|text| !text.trim().is_empty());
+        let text =
+            turn.text.map(|text| text.replace('\0', "\u{fffd}")).filter(|text| !text.trim().is_empty());
         match (status, text) {
             (RunStatus::Succeeded, Some(text)) => {
                 for part in split(&text, MESSAGE_BYTES_MAX) {
-                    let author = Author { kind: AuthorKind::Agent, name: format!("@{}", binding.spec.handle) };
+                    let author =
+                        Author { kind: AuthorKind::Agent, name: format!("@{}", binding.spec.handle) };
                     say(store, &run, author, part, now)?;
                 }
                 if let Some(note) = &error {
@@ -264,14 +276,19 @@ fn outcome(turn: &Turn, declined: Option<String>) -> (RunStatus, Option<String>)
     match (turn.stop, turn.text.is_some()) {
         (Stop::EndTurn, _) => (RunStatus::Succeeded, None),
         (Stop::Cancelled, _) => (RunStatus::Cancelled, Some("by request".to_owned())),
-        (Stop::MaxTokens, true) => (RunStatus::Succeeded, Some("the answer was cut at the limit of tokens".to_owned())),
-        (Stop::MaxTokens, false) => (RunStatus::Failed, Some("it reached its limit of tokens without an answer".to_owned())),
+        (Stop::MaxTokens, true) => {
+            (RunStatus::Succeeded, Some("the answer was cut at the limit of tokens".to_owned()))
+        }
+        (Stop::MaxTokens, false) => {
+            (RunStatus::Failed, Some("it reached its limit of tokens without an answer".to_owned()))
+        }
         (Stop::MaxRequests, true) => {
             (RunStatus::Succeeded, Some("the answer was cut at the limit of requests in one turn".to_owned()))
         }
-        (Stop::MaxRequests, false) => {
-            (RunStatus::Failed, Some("it reached its limit of requests in one turn without an answer".to_owned()))
-        }
+        (Stop::MaxRequests, false) => (
+            RunStatus::Failed,
+            Some("it reached its limit of requests in one turn without an answer".to_owned()),
+        ),
         (Stop::Refusal, _) => (RunStatus::Failed, Some("its model refused to go on".to_owned())),
     }
 }

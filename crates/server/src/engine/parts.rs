@@ -13,7 +13,12 @@ pub(super) type Parts = Vec<(MessageId, Range<usize>)>;
 const PAYLOAD_TEXT: &str = "\"text\":\"";
 
 /// The parts of a mention's prompt: the payload's text, then each line's body.
-pub(super) fn of_mention(sent: &str, block: Option<&str>, rendered: &Rendered, addressed: &MessageId) -> Parts {
+pub(super) fn of_mention(
+    sent: &str,
+    block: Option<&str>,
+    rendered: &Rendered,
+    addressed: &MessageId,
+) -> Parts {
     let block_at = sent.len() - block.map_or(0, str::len);
     let mut parts = Parts::new();
     // The payload is the last line before `---` that opens an object; its last value is the text.
@@ -24,7 +29,8 @@ pub(super) fn of_mention(sent: &str, block: Option<&str>, rendered: &Rendered, a
         parts.push((addressed.clone(), start + open + PAYLOAD_TEXT.len()..start + line.len() - 2));
     }
     let Some(block) = block else { return parts };
-    let heads: Vec<usize> = lines(block).filter(|(_, line)| line.starts_with("- ")).map(|(at, _)| at).collect();
+    let heads: Vec<usize> =
+        lines(block).filter(|(_, line)| line.starts_with("- ")).map(|(at, _)| at).collect();
     let items = &heads[heads.len().saturating_sub(rendered.shown.len())..];
     for (n, (id, start)) in rendered.shown.iter().zip(items).enumerate() {
         let end = items.get(n + 1).map_or(block.len(), |next| next - 1);

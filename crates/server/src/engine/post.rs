@@ -95,9 +95,9 @@ impl Engine {
             let text = format!("one message reaches {max} agents at most; not asked: {}", rest.join(", "));
             notice(store, message, text, now)?;
         }
-        let chosen = first.iter().filter_map(|handle| {
-            bindings.iter().find(|binding| binding.spec.handle == *handle).cloned()
-        });
+        let chosen = first
+            .iter()
+            .filter_map(|handle| bindings.iter().find(|binding| binding.spec.handle == *handle).cloned());
         Ok(chosen.collect())
     }
 

@@ -17,7 +17,8 @@ impl Engine {
             match run.status {
                 RunStatus::Queued => self.enqueue(&run),
                 RunStatus::Running => {
-                    let reason = "the server stopped while the agent was at work; what it did by then is done";
+                    let reason =
+                        "the server stopped while the agent was at work; what it did by then is done";
                     self.end_visibly(store, &run, RunStatus::Failed, reason, now)?;
                 }
                 RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined => {}
@@ -37,7 +38,11 @@ impl Engine {
                 let Some(live) = self.live.get(&run.key) else {
                     return Err(ApiError::conflict(format!("run {id} is ending")));
                 };
-                self.out.push_back(Command::Cancel { key: run.key.clone(), epoch: live.epoch, run: id.clone() });
+                self.out.push_back(Command::Cancel {
+                    key: run.key.clone(),
+                    epoch: live.epoch,
+                    run: id.clone(),
+                });
                 self.touched = true;
             }
             RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined => {
@@ -78,7 +83,9 @@ impl Engine {
             }
         }
         if store.binding(&run.key.binding)?.removed_at.is_some() {
-            return Err(ApiError::conflict("its agent was removed from the channel; add it again and mention it"));
+            return Err(ApiError::conflict(
+                "its agent was removed from the channel; add it again and mention it",
+            ));
         }
         if store.message(&run.message)?.row.deleted_seq.is_some() {
             return Err(ApiError::conflict(format!("its message {} was deleted", run.message)));
@@ -129,11 +136,13 @@ impl Engine {
         turn: &super::LiveTurn,
         status: RunStatus,
     ) -> Result<Option<String>, ApiError> {
-        let (Some(session), Some(payload)) = (store.session(key)?, &turn.payload) else { return Ok(None) };
+        let (Some(session), Some(telling)) = (store.session(key)?, &turn.telling) else { return Ok(None) };
         let mut told = read_told(&session.told);
         match status {
-            RunStatus::Succeeded | RunStatus::Declined => told.committed(payload.clone(), turn.full, turn.bytes),
-            RunStatus::Failed | RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running => told.failed(),
+            RunStatus::Succeeded | RunStatus::Declined => told.committed(telling.clone(), turn.answer_bytes),
+            RunStatus::Failed | RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running => {
+                told.failed()
+            }
         }
         Ok(Some(write_told(&told)))
     }

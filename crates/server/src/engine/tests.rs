@@ -101,7 +101,10 @@ impl World {
     /// The epoch under which the newest process was started.
     fn start_command(&mut self, handle: &str) -> Epoch {
         let key = self.key(handle);
-        let at = self.given.iter().position(|command| matches!(command, Command::Start { key: at, .. } if *at == key));
+        let at = self
+            .given
+            .iter()
+            .position(|command| matches!(command, Command::Start { key: at, .. } if *at == key));
         match self.given.remove(at.expect("a process is started")) {
             Command::Start { epoch, .. } => epoch,
             other => panic!("{other:?}"),
@@ -124,8 +127,12 @@ impl World {
     /// The prompt that was given; it counts as written.
     fn prompt(&mut self, handle: &str) -> (RunId, String) {
         let key = self.key(handle);
-        let at = self.given.iter().position(|command| matches!(command, Command::Prompt { key: at, .. } if *at == key));
-        let Command::Prompt { epoch, run, text, .. } = self.given.remove(at.expect("a prompt is sent")) else {
+        let at = self
+            .given
+            .iter()
+            .position(|command| matches!(command, Command::Prompt { key: at, .. } if *at == key));
+        let Command::Prompt { epoch, run, text, .. } = self.given.remove(at.expect("a prompt is sent"))
+        else {
             unreachable!("it is a prompt")
         };
         self.event(handle, epoch, EventKind::PromptWritten { run: run.clone() });
@@ -133,7 +140,8 @@ impl World {
     }
 
     fn answered(&mut self, handle: &str, epoch: Epoch, run: &RunId, text: &str) {
-        let turn = Turn { stop: Stop::EndTurn, text: Some(text.to_owned()).filter(|t| !t.is_empty()), usage: None };
+        let turn =
+            Turn { stop: Stop::EndTurn, text: Some(text.to_owned()).filter(|t| !t.is_empty()), usage: None };
         self.event(handle, epoch, EventKind::TurnEnded { run: run.clone(), turn });
     }
 
@@ -154,7 +162,10 @@ impl World {
     fn tail(&self, n: usize) -> Vec<String> {
         let channel = self.store.channel("general").unwrap();
         let messages = self.store.history(&channel.id, None, None, n).unwrap();
-        messages.into_iter().map(|message| format!("{}: {}", message.row.author.name, message.row.text)).collect()
+        messages
+            .into_iter()
+            .map(|message| format!("{}: {}", message.row.author.name, message.row.text))
+            .collect()
     }
 }
 
@@ -233,7 +244,9 @@ fn a_cancelled_run_leaves_the_watermark() {
     world.event("claude", epoch, EventKind::TurnEnded { run: run.clone(), turn });
     assert_eq!(world.status(&run), RunStatus::Cancelled);
     assert_eq!(world.mark("claude"), None);
-    let notice = format!("Highwater: run {run} of @claude was cancelled: by request (try again with: highwater run retry {run})");
+    let notice = format!(
+        "Highwater: run {run} of @claude was cancelled: by request (try again with: highwater run retry {run})"
+    );
     assert_eq!(world.tail(1), [notice]);
 }
 
@@ -323,7 +336,10 @@ fn a_process_that_cannot_start_fails_each_of_its_runs_visibly() {
         let epoch = world.start_command("claude");
         world.event("claude", epoch, EventKind::Exited { reason: Some("cannot start `claude`".to_owned()) });
         let last = world.tail(1).remove(0);
-        assert!(last.starts_with(&format!("Highwater: @claude could not answer {message}: cannot start")), "{last}");
+        assert!(
+            last.starts_with(&format!("Highwater: @claude could not answer {message}: cannot start")),
+            "{last}"
+        );
     }
     assert!(world.engine.is_empty());
 }
@@ -393,7 +409,8 @@ fn a_permission_that_is_refused_is_seen() {
     world.post("@claude first");
     let epoch = world.started("claude", "s-1");
     let (run, _) = world.prompt("claude");
-    let update = Update::PermissionRejected { title: "rm -rf\n/".to_owned(), option: Some("reject".to_owned()) };
+    let update =
+        Update::PermissionRejected { title: "rm -rf\n/".to_owned(), option: Some("reject".to_owned()) };
     world.event("claude", epoch, EventKind::Update { run: run.clone(), update });
     assert_eq!(world.tail(1), ["Highwater: @claude asked for permission and was refused: rm -rf /"]);
     assert_eq!(world.store.run_events(&run).unwrap().len(), 1);
@@ -407,7 +424,8 @@ fn an_agent_that_floods_with_steps_fills_no_disk() {
     let epoch = world.started("claude", "s-1");
     let (run, _) = world.prompt("claude");
     for n in 0..600 {
-        let update = Update::ToolCall { id: n.to_string(), title: "x".repeat(10_000), kind: "read".to_owned() };
+        let update =
+            Update::ToolCall { id: n.to_string(), title: "x".repeat(10_000), kind: "read".to_owned() };
         world.event("claude", epoch, EventKind::Update { run: run.clone(), update });
     }
     let steps = world.store.run_events(&run).unwrap();

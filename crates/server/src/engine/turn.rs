@@ -4,7 +4,7 @@ use delivery::channel_delivery::{Case, Rendered, render};
 use delivery::model::{AuthorKind, Epoch, Key, MessageId, Policy, SessionPolicy};
 use delivery::payload::{ChannelAgent, Payload};
 use delivery::residency::{self, State};
-use delivery::turn::{Conversation, Lease, Mention, Said, Speaker, Told, UserTurn, plan, user_turn};
+use delivery::turn::{Conversation, Lease, Mention, Said, Speaker, Telling, Told, UserTurn, plan, user_turn};
 use delivery::watermark::watermark_for;
 use delivery::{Row, prose};
 use storage::{Binding, DeliveryQuery, Message, Run, Session, Staged, Store};
@@ -23,8 +23,7 @@ struct Built {
     rendered: Option<Rendered>,
     shown: Vec<(MessageId, u32)>,
     parts: Parts,
-    payload: Option<Payload>,
-    full: bool,
+    telling: Option<Telling>,
 }
 
 impl Engine {
@@ -82,7 +81,6 @@ impl Engine {
             }
             None => (None, (0, None)),
         };
-        let bytes = built.sent.len() as u64;
         let staged = Staged {
             native: session.native,
             epoch,
@@ -100,9 +98,8 @@ impl Engine {
         let turn = LiveTurn {
             run: run.id.clone(),
             written: false,
-            payload: built.payload,
-            full: built.full,
-            bytes,
+            telling: built.telling,
+            answer_bytes: 0,
             declined: None,
             events: 0,
         };
@@ -167,7 +164,7 @@ impl Engine {
         let sent = plan(lease, framing.as_deref(), &Conversation::Mention(turn.text), policy);
         let parts = parts::of_mention(&sent, rendered.block.as_deref(), &rendered, &run.message);
         let shown = revised(&rendered.shown, &revisions);
-        Ok(Built { sent, rendered: Some(rendered), shown, parts, payload: Some(payload), full: turn.full })
+        Ok(Built { sent, rendered: Some(rendered), shown, parts, telling: Some(turn.telling) })
     }
 
     fn pending(&self, key: &Key) -> Vec<MessageId> {
@@ -278,7 +275,8 @@ fn direct_turn(
     };
     let mut said = Vec::new();
     if lease != Lease::Warm {
-        let earlier = store.history(&message.channel, message.thread.as_ref(), Some(&message.row.id), limit)?;
+        let earlier =
+            store.history(&message.channel, message.thread.as_ref(), Some(&message.row.id), limit)?;
         said.extend(earlier);
     }
     said.push(message.clone());
@@ -288,7 +286,7 @@ fn direct_turn(
     let parts = parts::of_direct(&sent, said.iter().map(|message| &message.row));
     let shown = parts.iter().filter(|(id, _)| *id != message.row.id);
     let shown = shown.map(|(id, _)| (id.clone(), revision_of(&said, id))).collect();
-    Ok(Built { sent, rendered: None, shown, parts, payload: None, full: true })
+    Ok(Built { sent, rendered: None, shown, parts, telling: None })
 }
 
 fn revision_of(said: &[Message], id: &MessageId) -> u32 {

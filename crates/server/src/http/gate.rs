@@ -35,7 +35,9 @@ impl Gate {
     }
 
     fn check(&self, headers: &HeaderMap, authority: Option<&str>) -> Result<(), ApiError> {
-        let forbidden = |what: &str| Err(ApiError::new(Code::Forbidden, format!("this server does not answer to {what}")));
+        let forbidden = |what: &str| {
+            Err(ApiError::new(Code::Forbidden, format!("this server does not answer to {what}")))
+        };
         let named = header_text(headers, header::HOST).or(authority);
         match named {
             Some(host) if self.knows_host(host) => {}
@@ -48,7 +50,8 @@ impl Gate {
                 return forbidden(&format!("the origin {origin:?}"));
             }
         }
-        let given = header_text(headers, header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        let given =
+            header_text(headers, header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
         let Some(given) = given else {
             return Err(ApiError::new(
                 Code::Unauthorized,
@@ -58,7 +61,10 @@ impl Gate {
         if bool::from(given.trim().as_bytes().ct_eq(self.token.as_bytes())) {
             return Ok(());
         }
-        Err(ApiError::new(Code::Unauthorized, "this token is not valid here; the owner's is in the data folder, owner-token"))
+        Err(ApiError::new(
+            Code::Unauthorized,
+            "this token is not valid here; the owner's is in the data folder, owner-token",
+        ))
     }
 }
 

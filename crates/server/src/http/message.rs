@@ -134,7 +134,8 @@ pub(super) async fn search(
 impl App {
     /// A message with its runs as the API shows them.
     async fn posted(&self, message: Message, runs: Vec<Run>) -> Result<Json<wire::Posted>, ApiError> {
-        let board = if runs.iter().all(|run| run.status.ended()) { Default::default() } else { self.board().await? };
+        let board =
+            if runs.iter().all(|run| run.status.ended()) { Default::default() } else { self.board().await? };
         let read = move |store: &dyn Read| {
             let message = view::named_message(store, message)?;
             let runs: Result<Vec<wire::Run>, ApiError> =

@@ -37,7 +37,10 @@ pub(super) async fn list(
     Ok(Json(app.readers.read(read).await?))
 }
 
-pub(super) async fn show(State(app): State<App>, Path(run): Path<String>) -> Result<Json<wire::Run>, ApiError> {
+pub(super) async fn show(
+    State(app): State<App>,
+    Path(run): Path<String>,
+) -> Result<Json<wire::Run>, ApiError> {
     let run = app.readers.read(move |store| Ok(store.run(&RunId(run))?)).await?;
     app.show_run(run).await
 }

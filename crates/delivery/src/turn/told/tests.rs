@@ -9,7 +9,8 @@ use crate::payload::{self, Payload};
 use crate::prose::{self, REMINDER, channel_task_brief};
 use crate::turn::{Conversation, Lease, plan};
 
-const DELTA: &str = r#"{"message_id":"m7","run_id":"r3","text":"@claude hi"}"#;
+const DELTA: &str =
+    r#"{"message_id":"m7","run_id":"r3","author":{"kind":"user","name":"aiko"},"text":"@claude hi"}"#;
 
 #[test]
 fn exact_text() {

@@ -20,7 +20,8 @@ fn check_mention(payload: &str, block: Option<&str>, shown: &[&str], expect: &[(
     let block_part = block.map(|block| format!("\n\n{block}")).unwrap_or_default();
     let sent = format!("framing\n\nYou were mentioned.\n\n{payload}\n\n---\nbrief{block_part}");
     let parts = of_mention(&sent, block, &rendered, &MessageId::from("m9"));
-    let expect: Vec<(String, String)> = expect.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    let expect: Vec<(String, String)> =
+        expect.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     assert_eq!(cut(&sent, &parts), expect);
 }
 
@@ -35,7 +36,9 @@ fn mentions() {
     );
     check_mention(
         r#"{"text":"hi"}"#,
-        Some("New messages:\n- (2 earlier new messages not shown; channel_history has them)\n- [user] ada: one: two\n  - three\n- [deleted] ada deleted a message you were shown\n- [edited] ada: four"),
+        Some(
+            "New messages:\n- (2 earlier new messages not shown; channel_history has them)\n- [user] ada: one: two\n  - three\n- [deleted] ada deleted a message you were shown\n- [edited] ada: four",
+        ),
         &["m1", "m2", "m3"],
         &[("m9", "hi"), ("m1", "one: two\n  - three"), ("m3", "four")],
     );
