@@ -1,2 +1,7 @@
-//! Placeholder.
-fn main() {}
+//! The one binary.
+
+mod guide;
+
+fn main() -> std::process::ExitCode {
+    guide::run()
+}
