@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use agents::Agents;
 use delivery::{Moment, Timestamp};
-use storage::{Read, Sqlite, Store};
+use storage::{Read, Reader, Sqlite, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::engine::{Command, Engine, Input, Now, Reply, Request};
@@ -284,7 +284,7 @@ fn step(
 #[derive(Clone)]
 pub(crate) struct Readers {
     folder: Arc<std::path::PathBuf>,
-    idle: Arc<std::sync::Mutex<Vec<Sqlite>>>,
+    idle: Arc<std::sync::Mutex<Vec<Reader>>>,
 }
 
 /// Reading connections kept at most; more are made when that many read at once, and closed afterwards.
@@ -316,7 +316,7 @@ impl Readers {
         read.await.map_err(|_| ApiError::new(Code::Internal, "reading failed"))?
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Sqlite>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {
         self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use agents::{Hide, Spec, TimeLimits, environment};
+use agents::environment::{self, Own};
+use agents::{Hide, Spec, TimeLimits};
 use storage::{Binding, EnvVar};
 
 use crate::preset::GUIDE;
@@ -28,7 +29,7 @@ impl StartAgents {
         Spec {
             command: self.command(binding).to_vec(),
             cwd,
-            env: environment::build(&self.env, &wishes),
+            env: environment::pick(&self.env, &wishes),
             secrets: environment::secrets(&self.env, &wishes),
             system_prompt,
             model: binding.spec.model.clone(),
@@ -44,12 +45,12 @@ impl StartAgents {
 
     /// Whether a program is found on the server's own PATH.
     pub(crate) fn finds(&self, command: &[String]) -> bool {
-        finds(command, &environment::build(&self.env, &[]))
+        finds(command, &environment::pick(&self.env, &[]))
     }
 
     /// Whether a binding's command can be started.
     pub(crate) fn reachable(&self, binding: &Binding) -> bool {
-        finds(self.command(binding), &environment::build(&self.env, &wishes(&binding.spec.env)))
+        finds(self.command(binding), &environment::pick(&self.env, &wishes(&binding.spec.env)))
     }
 }
 
@@ -58,6 +59,10 @@ fn finds(command: &[String], env: &[(String, String)]) -> bool {
     command.first().is_some_and(|program| environment::reachable(program, path))
 }
 
-fn wishes(env: &[EnvVar]) -> Vec<(String, Option<String>)> {
-    env.iter().map(|var| (var.name.clone(), var.value.clone())).collect()
+fn wishes(env: &[EnvVar]) -> Vec<(String, Own)> {
+    let own = |var: &EnvVar| match &var.value {
+        Some(value) => Own::Value(value.clone()),
+        None => Own::ByName,
+    };
+    env.iter().map(|var| (var.name.clone(), own(var))).collect()
 }

@@ -107,8 +107,7 @@ fn the_agent_gets_exactly_the_bytes_that_are_shown() {
 pub(crate) fn logged_prompts(log: &str) -> Vec<String> {
     let log = std::fs::read_to_string(log).unwrap_or_default();
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let prompts = lines.filter(|line| line["method"] == "session/prompt");
-    prompts.map(|line| text_of(&line["params"]["prompt"][0]["text"]).to_owned()).collect()
+    lines.filter_map(|line| line["prompt"].as_str().map(str::to_owned)).collect()
 }
 
 #[test]

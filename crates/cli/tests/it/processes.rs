@@ -1,0 +1,130 @@
+//! Processes: none is left, none sees what it must not, the pool is bounded.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::server::{TestServer, wait_until};
+
+#[test]
+fn sigterm_ends_everything_even_what_hides() {
+    // I9
+    let mut server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &["--env", r#"SCRIPTED_SCRIPT={"ignore_eof":true}"#]);
+    let child = server.file("child");
+    let prompt = format!(r#"@echo SCRIPT:{{"prompt":[{{"child":"{child}"}},{{"text":"forked"}}]}}"#);
+    server.ask("general", &prompt, &[]);
+    server.ask("general", "@guide hello", &[]);
+    let pid = pid_in(&child);
+    assert!(Path::new(&format!("/proc/{pid}")).exists());
+    assert!(server.stop().success());
+    assert_eq!(server.left(), Vec::<String>::new());
+    assert!(!is_alive(&pid), "the orphan {pid} lives on");
+}
+
+#[test]
+fn a_killed_server_leaves_nothing_for_long() {
+    // I9
+    let mut server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &["--env", r#"SCRIPTED_SCRIPT={"ignore_eof":true}"#]);
+    let child = server.file("child");
+    let prompt = format!(r#"@echo SCRIPT:{{"prompt":[{{"child":"{child}"}},{{"hang":true}}]}}"#);
+    server.ok(&["post", "general", &prompt]);
+    wait_until("the orphan lives", || Path::new(&child).exists() && !pid_in(&child).is_empty());
+    let pid = pid_in(&child);
+    server.kill();
+    server.wait_until_none_is_left(Duration::from_secs(2));
+    assert!(!is_alive(&pid), "the orphan {pid} lives on");
+    server.start_again(&[]);
+    let runs = server.json(&["run", "list"]);
+    assert_eq!(runs[0]["status"], "failed");
+    assert!(runs[0]["error"].as_str().unwrap().contains("the server stopped"), "{runs}");
+    server.ok(&["run", "retry", runs[0]["id"].as_str().unwrap()]);
+    wait_until("it runs again", || server.json(&["run", "list"])[0]["status"] == "running");
+    server.ok(&["agent", "remove", "echo", "--channel", "general"]);
+}
+
+#[test]
+fn a_turn_that_runs_at_sigterm_is_cancelled_and_said_so() {
+    let mut server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &[]);
+    server.ok(&["post", "general", r#"@echo SCRIPT:{"prompt":[{"await_cancel":true}]}"#]);
+    wait_until("it runs", || server.json(&["run", "list"])[0]["status"] == "running");
+    assert!(server.stop().success());
+    server.start_again(&[]);
+    assert_eq!(server.json(&["run", "list"])[0]["status"], "cancelled");
+}
+
+#[test]
+fn a_pool_of_one_serves_two_agents_in_turn() {
+    // I8
+    let server = TestServer::start_with(&["--config", &pool_of_one()]);
+    server.add_scripted("echo", "general", "log", &[]);
+    for agent in ["echo", "guide", "echo"] {
+        let asked = server.ask("general", &format!("@{agent} hello"), &[]);
+        assert_eq!((asked["runs"][0]["status"].as_str(), asked["runs"][0]["lease"].as_str()), (Some("succeeded"), Some("cold")));
+        let alive = server.json(&["agent", "list"]);
+        let alive = alive.as_array().unwrap().iter().filter(|agent| agent["state"] == "idle").count();
+        assert_eq!(alive, 1);
+    }
+}
+
+fn pool_of_one() -> String {
+    let file = std::env::temp_dir().join(format!("highwater-pool-{}.toml", std::process::id()));
+    std::fs::write(&file, "pool_size = 1\n").unwrap();
+    file.display().to_string()
+}
+
+#[test]
+fn an_agent_cannot_see_the_data_folder_and_gets_a_clean_environment() {
+    let server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &["--env", "SECRET_TOKEN=open-sesame-123"]);
+    let data = server.data().display().to_string();
+    let prompt = format!(
+        r#"@echo SCRIPT:{{"prompt":[{{"look":"{data}"}},{{"text":" "}},{{"env":"HIGHWATER_DATA"}},{{"text":" "}},{{"env":"SECRET_TOKEN"}}]}}"#
+    );
+    let asked = server.ask("general", &prompt, &[]);
+    let run = server.show(asked["runs"][0]["id"].as_str().unwrap());
+    let hidden = !run["events"].to_string().contains("hide");
+    let reply = run["replies"][0]["text"].as_str().unwrap();
+    assert!(reply.ends_with("none [redacted]"), "{reply}");
+    if hidden {
+        assert!(!reply.contains("highwater.db") && !reply.contains("owner-token"), "{reply}");
+    }
+}
+
+#[test]
+fn the_data_folder_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let server = TestServer::start();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&server.data()), 0o700);
+    for file in ["owner-token", "server.json", "highwater.db"] {
+        assert_eq!(mode(&server.data().join(file)), 0o600, "{file}");
+    }
+}
+
+#[test]
+fn an_agent_keeps_its_process_for_the_channel() {
+    let server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &[]);
+    for _ in 0..3 {
+        server.ask("general", "@echo hello", &[]);
+    }
+    let log = std::fs::read_to_string(server.file("log")).unwrap();
+    let starts = log.lines().filter(|line| {
+        serde_json::from_str::<Value>(line).is_ok_and(|line| line.get("start").is_some())
+    });
+    assert_eq!(starts.count(), 1);
+}
+
+fn pid_in(file: &str) -> String {
+    std::fs::read_to_string(file).unwrap_or_default().trim().to_owned()
+}
+
+/// Whether a process exists and is no zombie.
+fn is_alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
