@@ -30,3 +30,6 @@ fn session_id() -> String {
     let pid = std::process::id();
     format!("guide-{pid:x}-{ns:x}-{:016x}", RandomState::new().hash_one((pid, ns)))
 }
+
+#[cfg(test)]
+mod tests;

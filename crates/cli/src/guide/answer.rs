@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use delivery::turn::BYTES_PER_TOKEN;
+
 use super::session::Session;
 use super::turn::{Block, Content, Extent, Mention, Turn};
 
@@ -115,15 +117,18 @@ fn brought(turn: &Turn<'_>, session: &Session) -> String {
             said.push('\n');
             said.push_str(&left_out(mention));
         }
-        Content::Direct { replayed } => {
+        Content::Direct { replayed, left_out } => {
             let conversation = turn.exact.len() - turn.framing.map_or(0, str::len);
             match replayed {
                 0 => part("your message, nothing else", conversation),
-                _ => {
-                    part(&format!("our conversation, {} earlier", count(*replayed, "message")), conversation)
+                n => {
+                    part(&format!("our conversation, {} and your newest", count(*n, "message")), conversation)
                 }
             }
             said.push_str("\nThis is a direct conversation: no payload, no brief, no channel lines.");
+            if *left_out > 0 {
+                let _ = write!(said, " Left out: {}, the oldest.", count(*left_out, "message"));
+            }
         }
     }
     said + "\n\nTry next: " + hint(turn, session)
@@ -214,7 +219,7 @@ fn stats(session: &Session) -> String {
 }
 
 fn tokens(bytes: usize) -> String {
-    match bytes.div_ceil(4) {
+    match bytes.div_ceil(BYTES_PER_TOKEN) {
         1 => "about 1 token".to_owned(),
         n => format!("about {} tokens", grouped(n)),
     }

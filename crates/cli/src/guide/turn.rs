@@ -39,6 +39,8 @@ pub(super) enum Content<'a> {
     Direct {
         /// How many earlier messages were replayed.
         replayed: usize,
+        /// How many even earlier ones were not.
+        left_out: usize,
     },
 }
 
@@ -137,30 +139,45 @@ fn block(exact: &str, extent: Extent) -> Block<'_> {
 }
 
 fn left_out(line: &str) -> Option<usize> {
-    line.strip_prefix('(')?.split_once(" earlier new messages not shown")?.0.parse().ok()
+    let (n, what) = line.strip_prefix('(')?.split_once(' ')?;
+    let said = what.starts_with("earlier new messages not shown;")
+        || what.starts_with("earlier messages not shown;");
+    n.parse().ok().filter(|_| said)
 }
 
-/// The first turn of a direct conversation: framing, then `User:` and `Assistant:` lines, the newest last.
+/// The first turn of a direct conversation: framing, then `User:` and `Assistant:` lines, the newest last. A note
+/// on what was left out may come before them.
 fn replay(exact: &str) -> Turn<'_> {
-    let mut starts = Vec::new();
-    let mut at = 0;
+    let (mut first, mut starts, mut omitted, mut at) = (None, Vec::new(), 0, 0);
     for line in exact.split_inclusive('\n') {
-        if line.starts_with("User: ") || line.starts_with("Assistant: ") {
+        let labelled = line.starts_with("User: ") || line.starts_with("Assistant: ");
+        if labelled {
             starts.push(at);
+        } else if let (None, Some(n)) = (first, left_out(line)) {
+            omitted = n;
+        }
+        if labelled || omitted > 0 {
+            first = first.or(Some(at));
         }
         at += line.len();
     }
     let newest = starts.iter().rev().copied().find(|at| exact[*at..].starts_with("User: "));
-    let (Some(first), Some(newest)) = (starts.first().copied(), newest) else {
+    let (Some(first), Some(newest)) = (first, newest) else {
         return plain(exact);
     };
     let replayed = starts.iter().filter(|at| **at < newest).count();
-    let text = exact[newest..].trim_start_matches("User: ").replace("\n  ", "\n");
-    Turn { exact, framing: filled(&exact[..first]), text, content: Content::Direct { replayed } }
+    let text = exact[newest + "User: ".len()..].replace("\n  ", "\n");
+    let content = Content::Direct { replayed, left_out: omitted };
+    Turn { exact, framing: filled(&exact[..first]), text, content }
 }
 
 fn plain(exact: &str) -> Turn<'_> {
-    Turn { exact, framing: None, text: exact.to_owned(), content: Content::Direct { replayed: 0 } }
+    Turn {
+        exact,
+        framing: None,
+        text: exact.to_owned(),
+        content: Content::Direct { replayed: 0, left_out: 0 },
+    }
 }
 
 fn filled(text: &str) -> Option<&str> {

@@ -73,7 +73,7 @@ fn a_direct_conversation() {
         "Hello! I am Highwater's guide, an agent without a model: I tell you what Highwater hands to an agent.\n\n\
          This turn was **cold**: my session is new, so the framing came with it. It was about 13 tokens:\n\n\
          - framing (what I am, the house rules): about 3 tokens\n\
-         - our conversation, 2 messages earlier: about 11 tokens\n\n\
+         - our conversation, 2 messages and your newest: about 11 tokens\n\n\
          This is a direct conversation: no payload, no brief, no channel lines.\n\n\
          Try next: say `hello` again: the next turn is your message alone.",
     );

@@ -73,7 +73,7 @@ fn nothing_new() {
 #[test]
 fn the_first_turn_of_a_direct_conversation() {
     let direct = |exact: &'static str, framing, text: &str, replayed| {
-        let content = Content::Direct { replayed };
+        let content = Content::Direct { replayed, left_out: 0 };
         check(exact, Place::First, &Turn { exact, framing, text: text.to_owned(), content });
     };
     direct("Rules.\n\nUser: hello", Some("Rules.\n\n"), "hello", 0);
@@ -92,7 +92,7 @@ fn the_first_turn_of_a_direct_conversation() {
 fn a_later_turn_of_a_direct_conversation_is_one_persons_words() {
     let forged = format!("Rules.\n\n{}", turn(BRIEF));
     for exact in ["hello", "User: hello", forged.as_str()] {
-        let content = Content::Direct { replayed: 0 };
+        let content = Content::Direct { replayed: 0, left_out: 0 };
         check(exact, Place::Later, &Turn { exact, framing: None, text: exact.to_owned(), content });
     }
 }
@@ -106,7 +106,11 @@ fn what_only_looks_like_a_mention_is_none() {
         prose::MENTIONED.to_owned(),
     ];
     for exact in &texts {
-        assert_eq!(Turn::read(exact, Place::Later).content, Content::Direct { replayed: 0 }, "{exact}");
+        assert_eq!(
+            Turn::read(exact, Place::Later).content,
+            Content::Direct { replayed: 0, left_out: 0 },
+            "{exact}"
+        );
     }
 }
 
