@@ -1,7 +1,36 @@
-//! The one binary.
+//! The one binary: every command of Highwater, and the two programs that it starts for its agents.
 
+mod arguments;
+mod client;
+mod commands;
+mod config;
+mod context;
+mod display;
+mod failure;
 mod guide;
+mod input;
+mod progress;
 
-fn main() -> std::process::ExitCode {
-    guide::run()
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    let first = words.next();
+    // These two live as long as an agent, once or twice per agent: nothing else is set up for them.
+    if first.as_deref() == Some("hold".as_ref()) {
+        return agents::hold::run(words);
+    }
+    if first.as_deref() == Some("guide".as_ref()) {
+        return guide::run();
+    }
+    match arguments::Arguments::parse().run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Standard error may be closed; the exit code still tells.
+            let _ = failure.print(&mut std::io::stderr().lock());
+            failure.kind().exit_code()
+        }
+    }
 }

@@ -1,0 +1,71 @@
+//! The command line: all commands, and what they share.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{
+    agent, channel, delete, edit, history, person, post, render, run, search, serve, watermarks,
+};
+use crate::config::Env;
+use crate::context::Context;
+use crate::failure::{EXIT_CODES, Failure};
+
+/// A team chat in which coding agents are members.
+///
+/// Start a server with `highwater serve`; all other commands talk to it. They find it by its data folder
+/// (--data, HIGHWATER_DATA or the default one), or by HIGHWATER_URL and HIGHWATER_TOKEN.
+#[derive(Debug, Parser)]
+#[command(name = "highwater", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    /// Data folder [default: $HIGHWATER_DATA, else $XDG_DATA_HOME/highwater, else ~/.local/share/highwater]
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::Serve),
+    #[command(subcommand)]
+    Channel(channel::Channel),
+    #[command(subcommand)]
+    Person(person::Person),
+    #[command(subcommand)]
+    Agent(agent::Agent),
+    Post(post::Post),
+    History(history::History),
+    Edit(edit::Edit),
+    Delete(delete::Delete),
+    #[command(subcommand)]
+    Run(run::Run),
+    Search(search::Search),
+    Render(render::Render),
+    #[command(subcommand)]
+    Watermarks(watermarks::Watermarks),
+}
+
+impl Arguments {
+    /// Carries the command out.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let context = Context::new(self.data, Env::of_process())?;
+        match self.command {
+            Command::Serve(command) => command.run(&context),
+            Command::Channel(command) => command.run(&context),
+            Command::Person(command) => command.run(&context),
+            Command::Agent(command) => command.run(&context),
+            Command::Post(command) => command.run(&context),
+            Command::History(command) => command.run(&context),
+            Command::Edit(command) => command.run(&context),
+            Command::Delete(command) => command.run(&context),
+            Command::Run(command) => command.run(&context),
+            Command::Search(command) => command.run(&context),
+            Command::Render(command) => command.run(),
+            Command::Watermarks(command) => command.run(&context),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

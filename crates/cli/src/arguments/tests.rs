@@ -1,0 +1,117 @@
+//! The command line is sound, and what must not be said cannot be.
+
+use clap::CommandFactory as _;
+use clap::Parser as _;
+use clap::error::ErrorKind;
+
+use super::Arguments;
+
+fn check(line: &[&str], expected: Result<(), ErrorKind>) {
+    let words = ["highwater"].iter().chain(line);
+    assert_eq!(
+        Arguments::try_parse_from(words).map(|_| ()).map_err(|error| error.kind()),
+        expected,
+        "{line:?}"
+    );
+}
+
+#[test]
+fn the_definition_is_sound() {
+    Arguments::command().debug_assert();
+}
+
+#[test]
+fn commands_are_understood() {
+    for line in [
+        &["serve"][..],
+        &["serve", "--data", "d", "--listen", "127.0.0.1:0", "--config", "c.toml"],
+        &["--data", "d", "serve"],
+        &["channel", "add", "general"],
+        &["channel", "add", "talk", "--direct", "@guide", "--json"],
+        &["channel", "list"],
+        &["channel", "show", "general"],
+        &["person", "add", "aiko"],
+        &["person", "list", "--json"],
+        &["agent", "add", "@claude", "--channel", "general", "--preset", "claude", "--delivery", "base"],
+        &[
+            "agent",
+            "add",
+            "bot",
+            "--channel",
+            "general",
+            "--session",
+            "fresh",
+            "--unsupervised",
+            "--",
+            "my-agent",
+            "--acp",
+        ],
+        &[
+            "agent",
+            "add",
+            "bot",
+            "--channel",
+            "general",
+            "--env",
+            "A",
+            "--env",
+            "B=c=d",
+            "--model",
+            "m",
+            "--cwd",
+            ".",
+        ],
+        &["agent", "add", "bot", "--channel", "general", "--session", "saved", "--delivery", "window"],
+        &["agent", "list", "--channel", "general"],
+        &["agent", "presets"],
+        &["agent", "remove", "bot", "--channel", "general"],
+        &["agent", "fresh", "bot", "--channel", "general"],
+        &["post", "general", "@guide hello", "--wait"],
+        &["post", "general", "-", "--as", "aiko", "--thread", "m1", "--json", "--data", "d"],
+        &["post", "general", "--wait", "--", "--text that looks like a flag"],
+        &["post", "general", ""],
+        &["history", "general", "--thread", "m1", "--before", "m9", "--limit", "1000", "--json"],
+        &["edit", "m1", "new text"],
+        &["delete", "m1"],
+        &["run", "list", "--channel", "general", "--limit", "3", "--json"],
+        &["run", "show", "r1", "--json"],
+        &["run", "cancel", "r1"],
+        &["run", "retry", "r1"],
+        &["search", "words", "--channel", "general", "--json"],
+        &["render"],
+        &["watermarks", "export"],
+        &["watermarks", "export", "channel-watermarks.json"],
+        &["watermarks", "import", "-"],
+    ] {
+        check(line, Ok(()));
+    }
+}
+
+#[test]
+fn wrong_usage_is_refused() {
+    check(&[], Err(ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand));
+    check(&["--version"], Err(ErrorKind::DisplayVersion));
+    check(&["post", "--help"], Err(ErrorKind::DisplayHelp));
+    check(&["pots", "general", "x"], Err(ErrorKind::InvalidSubcommand));
+    check(&["post", "general"], Err(ErrorKind::MissingRequiredArgument));
+    check(&["post", "", "x"], Err(ErrorKind::ValueValidation));
+    check(&["agent", "add", "@", "--channel", "general"], Err(ErrorKind::ValueValidation));
+    check(&["agent", "add", "bot"], Err(ErrorKind::MissingRequiredArgument));
+    check(&["agent", "add", "bot", "--channel", "c", "--env", "=x"], Err(ErrorKind::ValueValidation));
+    check(&["agent", "add", "bot", "--channel", "c", "--delivery", "thin"], Err(ErrorKind::InvalidValue));
+    check(
+        &["agent", "add", "bot", "--channel", "c", "--preset", "p", "--", "x"],
+        Err(ErrorKind::ArgumentConflict),
+    );
+    check(&["history", "general", "--limit", "few"], Err(ErrorKind::ValueValidation));
+    check(&["watermarks", "import"], Err(ErrorKind::MissingRequiredArgument));
+}
+
+#[test]
+fn every_command_explains_itself() {
+    let mut open = vec![Arguments::command()];
+    while let Some(command) = open.pop() {
+        assert!(command.get_about().is_some(), "{} says nothing of itself", command.get_name());
+        open.extend(command.get_subcommands().cloned());
+    }
+}

@@ -1,0 +1,232 @@
+//! A small blocking client of the HTTP API.
+
+use std::fmt::Write as _;
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use server::wire::{API, ErrorBody};
+use ureq::AsSendBody;
+use ureq::http::{self, Method, Request, Uri};
+
+use crate::failure::{Failure, Kind};
+
+/// Loopback connects at once or never.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long an answer may take beyond what the request itself asks the server to wait.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+
+/// The longest answer: a page of 1000 messages of 64 KiB, each byte escaped, stays below.
+const ANSWER_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
+/// A client of one server.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    agent: ureq::Agent,
+    base: String,
+    token: String,
+}
+
+/// A request: method, path below the API, query.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    method: Method,
+    target: String,
+    wait: Duration,
+}
+
+impl Call {
+    /// Reads the thing at these path segments.
+    pub(crate) fn get(segments: &[&str]) -> Self {
+        Self::new(Method::GET, segments)
+    }
+
+    /// Makes or does something there.
+    pub(crate) fn post(segments: &[&str]) -> Self {
+        Self::new(Method::POST, segments)
+    }
+
+    /// Changes it.
+    pub(crate) fn patch(segments: &[&str]) -> Self {
+        Self::new(Method::PATCH, segments)
+    }
+
+    /// Puts something in its place.
+    pub(crate) fn put(segments: &[&str]) -> Self {
+        Self::new(Method::PUT, segments)
+    }
+
+    /// Removes it.
+    pub(crate) fn delete(segments: &[&str]) -> Self {
+        Self::new(Method::DELETE, segments)
+    }
+
+    /// With one more pair of the query, if there is a value.
+    pub(crate) fn with(mut self, name: &str, value: Option<impl AsRef<str>>) -> Self {
+        if let Some(value) = value {
+            self.target.push(if self.target.contains('?') { '&' } else { '?' });
+            self.target.push_str(name);
+            self.target.push('=');
+            push_escaped(&mut self.target, value.as_ref());
+        }
+        self
+    }
+
+    /// With `wait_ms`: the server may take this much longer to answer.
+    pub(crate) fn waiting(mut self, wait: Duration) -> Self {
+        self.wait = wait;
+        self.with("wait_ms", Some(wait.as_millis().to_string()))
+    }
+
+    fn new(method: Method, segments: &[&str]) -> Self {
+        let mut target = API.to_owned();
+        for segment in segments {
+            target.push('/');
+            push_escaped(&mut target, segment);
+        }
+        Self { method, target, wait: Duration::ZERO }
+    }
+}
+
+impl Client {
+    /// A client of the server at this address; connects with the first call.
+    pub(crate) fn new(url: &str, token: &str) -> Result<Self, Failure> {
+        let base = url.trim_end_matches('/');
+        let uri: Uri = base.parse().map_err(|error| {
+            Failure::new(Kind::Invalid, format!("{url:?} is no address of a server: {error}"))
+        })?;
+        match uri.scheme_str() {
+            Some("http") => {}
+            Some("https") => {
+                let failure =
+                    Failure::new(Kind::Invalid, format!("{base}: a TLS client is not built in yet"));
+                return Err(failure.hint("use the server's http:// address on its own machine"));
+            }
+            Some(_) | None => {
+                let failure = Failure::new(Kind::Invalid, format!("{url:?} is no address of a server"));
+                return Err(failure.hint("it looks like http://127.0.0.1:7717"));
+            }
+        }
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            // Highwater listens on loopback alone: a proxy would be asked for its own loopback.
+            .proxy(None)
+            .max_redirects(0)
+            .timeout_connect(Some(CONNECT_LIMIT))
+            .timeout_recv_body(Some(ANSWER_LIMIT))
+            .build();
+        Ok(Self { agent: config.new_agent(), base: base.to_owned(), token: token.to_owned() })
+    }
+
+    /// Makes a call without a body.
+    pub(crate) fn call<T: DeserializeOwned>(&self, call: &Call) -> Result<T, Failure> {
+        self.run(call, None)
+    }
+
+    /// Makes a call with a body.
+    pub(crate) fn send<T: DeserializeOwned>(&self, call: &Call, body: &impl Serialize) -> Result<T, Failure> {
+        let bytes = serde_json::to_vec(body)
+            .map_err(|error| Failure::new(Kind::Internal, format!("this cannot be sent: {error}")))?;
+        self.run(call, Some(bytes))
+    }
+
+    fn run<T: DeserializeOwned>(&self, call: &Call, body: Option<Vec<u8>>) -> Result<T, Failure> {
+        let request = Request::builder()
+            .method(call.method.clone())
+            .uri(format!("{}{}", self.base, call.target))
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("accept", "application/json");
+        let answer = match body {
+            Some(bytes) => self.answer(call, request.header("content-type", "application/json").body(bytes)),
+            None => self.answer(call, request.body(())),
+        };
+        let mut answer = answer?;
+        let status = answer.status().as_u16();
+        let bytes = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+        let bytes = bytes.map_err(|error| self.unreachable(call, &error))?;
+        if (200..300).contains(&status) {
+            return serde_json::from_slice(&bytes).map_err(|error| {
+                Failure::new(Kind::Internal, format!("{}: this answer is not understood: {error}", self.base))
+                    .hint("the server may be of another version: highwater --version")
+            });
+        }
+        Err(match serde_json::from_slice::<ErrorBody>(&bytes) {
+            Ok(error) => Failure::of_answer(&error, status).hint_if(
+                Kind::Denied,
+                "the token stands in the file owner-token of the server's data folder",
+            ),
+            Err(_) => {
+                let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
+                Failure::new(Kind::of_answer("", status), format!("{} answered {status}: {text}", self.base))
+            }
+        })
+    }
+
+    fn answer<S: AsSendBody>(
+        &self,
+        call: &Call,
+        request: Result<Request<S>, http::Error>,
+    ) -> Result<http::Response<ureq::Body>, Failure> {
+        let request = request.map_err(|error| {
+            Failure::new(Kind::Invalid, format!("this cannot be asked of {}: {error}", self.base))
+        })?;
+        let limit = Some(ANSWER_LIMIT + call.wait);
+        let request = self.agent.configure_request(request).timeout_recv_response(limit).build();
+        self.agent.run(request).map_err(|error| self.unreachable(call, &error))
+    }
+
+    fn unreachable(&self, call: &Call, error: &ureq::Error) -> Failure {
+        if let ureq::Error::Io(cause) = error
+            && cause.kind() == io::ErrorKind::ConnectionRefused
+        {
+            let failure = Failure::new(Kind::Unreachable, format!("no server answers at {}", self.base));
+            return failure.hint("it may have stopped; start one with: highwater serve");
+        }
+        let failure =
+            Failure::new(Kind::Unreachable, format!("the connection to {} failed: {error}", self.base));
+        if call.method == Method::GET {
+            return failure;
+        }
+        failure.hint("whether it was done is not known; look before you try again")
+    }
+}
+
+/// Makes a call that may be made again. When the server cannot be reached, it is looked for and asked again
+/// after each of `pauses`; a server that was started anew may have another address.
+pub(crate) fn persist<T>(
+    client: &mut Client,
+    find: impl Fn() -> Result<Client, Failure>,
+    pauses: &[Duration],
+    call: impl Fn(&Client) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    for pause in pauses {
+        match call(client) {
+            Err(failure) if failure.kind() == Kind::Unreachable => {
+                thread::sleep(*pause);
+                // Not found (yet): the old one is asked again, and tells why.
+                if let Ok(found) = find() {
+                    *client = found;
+                }
+            }
+            done => return done,
+        }
+    }
+    call(client)
+}
+
+/// Percent-encodes all but the characters that stand for themselves everywhere in a URL.
+fn push_escaped(target: &mut String, text: &str) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            target.push(char::from(byte));
+        } else {
+            let _ = write!(target, "%{byte:02X}");
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,289 @@
+//! `highwater agent`: binds agents to channels, lists them, starts them fresh, removes them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use delivery::model::{Policy, SessionPolicy};
+use server::wire;
+
+use super::Format;
+use super::channel;
+use crate::client::Call;
+use crate::context::Context;
+use crate::display;
+use crate::failure::{Failure, Kind};
+use crate::input;
+
+/// Add, list, restart and remove agents
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example: highwater agent add claude --channel general --preset claude")]
+pub(crate) enum Agent {
+    Add(Box<Add>),
+    /// List the agents of all channels, or of one
+    List(List),
+    /// List the presets that agent add knows
+    Presets(Format),
+    /// Remove an agent from a channel; what it wrote stays
+    Remove(Place),
+    /// Start fresh: the agent's next turn begins a new session
+    Fresh(Place),
+}
+
+/// Add an agent to a channel
+///
+/// What it runs is either a preset or a command of your own that speaks the Agent Client Protocol on its standard
+/// input and output.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  highwater agent add claude --channel general --preset claude
+  highwater agent add bot --channel general --env API_KEY --cwd ~/project -- my-agent --acp")]
+pub(crate) struct Add {
+    /// Handle by which it is mentioned, with or without @
+    #[arg(value_parser = input::handle)]
+    handle: String,
+    /// Channel that it joins
+    #[arg(long, value_name = "NAME", value_parser = input::name)]
+    channel: String,
+    /// Preset to run; agent presets lists them
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    preset: Option<String>,
+    /// How it is fed with what is new in the channel
+    #[arg(long, value_enum, default_value = "lean")]
+    delivery: Delivery,
+    /// When its session ends
+    #[arg(long, value_enum, default_value = "resident")]
+    session: Session,
+    /// Answer its permission requests by policy instead of asking people
+    #[arg(long)]
+    unsupervised: bool,
+    /// Set a variable of its environment, or pass the server's own on; may be repeated
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = variable)]
+    env: Vec<wire::EnvVar>,
+    /// Model, where the agent lets it be chosen
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Working directory [default: a folder of its own]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// File with instructions of its own, at most 64 KiB of text
+    #[arg(long, value_name = "FILE")]
+    instructions: Option<PathBuf>,
+    #[command(flatten)]
+    format: Format,
+    /// Command to run, after --
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// Arguments of `agent list`.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Only the agents of this channel
+    #[arg(long, value_name = "NAME", value_parser = input::name)]
+    channel: Option<String>,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// An agent of a channel.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// Handle, with or without @
+    #[arg(value_parser = input::handle)]
+    handle: String,
+    /// Channel
+    #[arg(long, value_name = "NAME", value_parser = input::name)]
+    channel: String,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// [`Policy`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Delivery {
+    /// Each thing once: what is new since its last turn, and nothing that it has been told
+    Lean,
+    /// The base rules: full brief and payload at every mention, new lines by watermark
+    Base,
+    /// The newest lines at every mention, without memory
+    Window,
+}
+
+/// [`SessionPolicy`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Session {
+    /// The process stays for the next turn
+    Resident,
+    /// The process ends after the turn and reloads its session for the next
+    Saved,
+    /// A new session every run
+    Fresh,
+}
+
+const NOT_FOUND: &str = "highwater agent list shows all agents, highwater channel list all channels";
+
+impl Agent {
+    /// Carries it out.
+    pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
+        match self {
+            Self::Add(command) => command.run(context),
+            Self::List(List { channel, format }) => {
+                let call = Call::get(&["agents"]).with("channel", channel);
+                let agents: Vec<wire::Agent> = context
+                    .client()?
+                    .call(&call)
+                    .map_err(|failure| failure.hint_if(Kind::NotFound, channel::NOT_FOUND))?;
+                format.print(&agents, |agents| list(agents))
+            }
+            Self::Presets(format) => {
+                let presets: Vec<wire::Preset> = context.client()?.call(&Call::get(&["presets"]))?;
+                format.print(&presets, |presets| list_presets(presets))
+            }
+            Self::Remove(Place { handle, channel, format }) => {
+                let call = Call::delete(&["channels", &channel, "agents", &handle]);
+                let agent: wire::Agent = context
+                    .client()?
+                    .call(&call)
+                    .map_err(|failure| failure.hint_if(Kind::NotFound, NOT_FOUND))?;
+                format.print(&agent, |agent| format!("{} was removed\n", place(agent)))
+            }
+            Self::Fresh(Place { handle, channel, format }) => {
+                let call = Call::post(&["channels", &channel, "agents", &handle, "fresh"]);
+                let agent: wire::Agent = context
+                    .client()?
+                    .call(&call)
+                    .map_err(|failure| failure.hint_if(Kind::NotFound, NOT_FOUND))?;
+                format.print(&agent, |agent| {
+                    format!("{} begins a new session with its next turn\n", place(agent))
+                })
+            }
+        }
+    }
+}
+
+impl Add {
+    fn run(self, context: &Context) -> Result<(), Failure> {
+        let cwd = self.cwd.map(|path| input::path_text(&context.base().join(path))).transpose()?;
+        let instructions = self.instructions.as_deref().map(input::small_file).transpose()?;
+        let body = wire::AddAgent {
+            handle: self.handle,
+            preset: self.preset,
+            command: self.command,
+            delivery: match self.delivery {
+                Delivery::Lean => Policy::Lean,
+                Delivery::Base => Policy::Base,
+                Delivery::Window => Policy::Window,
+            },
+            session: match self.session {
+                Session::Resident => SessionPolicy::Resident,
+                Session::Saved => SessionPolicy::Saved,
+                Session::Fresh => SessionPolicy::Fresh,
+            },
+            supervised: !self.unsupervised,
+            env: self.env,
+            model: self.model,
+            cwd,
+            instructions,
+        };
+        let agent: wire::Agent = context
+            .client()?
+            .send(&Call::post(&["channels", &self.channel, "agents"]), &body)
+            .map_err(|failure| failure.hint_if(Kind::NotFound, channel::NOT_FOUND))?;
+        if !agent.reachable {
+            display::note(&format!("note: its command was not found: {}", command(&agent)));
+        }
+        self.format.print(&agent, |agent| format!("{} was added: {}\n", place(agent), command(agent)))
+    }
+}
+
+/// Agents as a table.
+pub(super) fn list(agents: &[wire::Agent]) -> String {
+    let rows: Vec<_> = agents
+        .iter()
+        .map(|agent| {
+            [
+                format!("@{}", agent.handle),
+                agent.channel.clone(),
+                agent.preset.clone(),
+                if agent.reachable { agent.state.clone() } else { "not reachable".to_owned() },
+                agent.open_runs.to_string(),
+                word(agent.delivery).to_owned(),
+                session_word(agent.session).to_owned(),
+                command(agent),
+            ]
+        })
+        .collect();
+    let head = ["AGENT", "CHANNEL", "PRESET", "STATE", "OPEN RUNS", "DELIVERY", "SESSION", "COMMAND"];
+    display::table(head, &rows, "no agents")
+}
+
+fn list_presets(presets: &[wire::Preset]) -> String {
+    let rows: Vec<_> = presets
+        .iter()
+        .map(|preset| {
+            let found = if preset.found { "yes" } else { "no" };
+            [preset.name.clone(), found.to_owned(), preset.title.clone(), preset.command.join(" ")]
+        })
+        .collect();
+    display::table(["PRESET", "FOUND", "WHAT", "COMMAND"], &rows, "no presets")
+}
+
+fn place(agent: &wire::Agent) -> String {
+    display::line(&format!("@{} of {}", agent.handle, agent.channel))
+}
+
+fn command(agent: &wire::Agent) -> String {
+    display::line(&agent.command.join(" "))
+}
+
+fn word(policy: Policy) -> &'static str {
+    match policy {
+        Policy::Base => "base",
+        Policy::Lean => "lean",
+        Policy::Window => "window",
+    }
+}
+
+fn session_word(policy: SessionPolicy) -> &'static str {
+    match policy {
+        SessionPolicy::Resident => "resident",
+        SessionPolicy::Saved => "saved",
+        SessionPolicy::Fresh => "fresh",
+    }
+}
+
+/// `NAME=VALUE`, or `NAME` to pass the server's own on.
+fn variable(text: &str) -> Result<wire::EnvVar, String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (text, None),
+    };
+    if name.is_empty() {
+        Err("the name is missing".to_owned())
+    } else {
+        Ok(wire::EnvVar { name: name.to_owned(), value })
+    }
+}
+
+#[cfg(test)]
+pub(super) fn example() -> wire::Agent {
+    wire::Agent {
+        handle: "guide".to_owned(),
+        binding_id: "b-guide".to_owned(),
+        channel: "general".to_owned(),
+        preset: "guide".to_owned(),
+        command: vec!["highwater".to_owned(), "guide".to_owned()],
+        delivery: Policy::Lean,
+        session: SessionPolicy::Resident,
+        supervised: true,
+        env: Vec::new(),
+        model: None,
+        cwd: None,
+        state: "idle".to_owned(),
+        reachable: true,
+        open_runs: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! Tables of agents and presets, and variables on the command line.
+
+use server::wire;
+
+use super::{example, list, list_presets, variable};
+
+#[test]
+fn agents_are_listed() {
+    let lost = wire::Agent { handle: "bot".to_owned(), reachable: false, open_runs: 2, ..example() };
+    let expected = "\
+AGENT   CHANNEL  PRESET  STATE          OPEN RUNS  DELIVERY  SESSION   COMMAND
+@guide  general  guide   idle           0          lean      resident  highwater guide
+@bot    general  guide   not reachable  2          lean      resident  highwater guide
+";
+    assert_eq!(list(&[example(), lost]), expected);
+}
+
+#[test]
+fn presets_are_listed() {
+    let preset = wire::Preset {
+        name: "guide".to_owned(),
+        title: "the built-in guide".to_owned(),
+        command: vec!["highwater".to_owned(), "guide".to_owned()],
+        found: true,
+    };
+    let expected = "\
+PRESET  FOUND  WHAT                COMMAND
+guide   yes    the built-in guide  highwater guide
+";
+    assert_eq!(list_presets(&[preset]), expected);
+}
+
+#[test]
+fn variables_have_names() {
+    let check = |text: &str, expected: Result<(&str, Option<&str>), &str>| {
+        let actual = variable(text).map(|variable| (variable.name, variable.value));
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned)));
+        assert_eq!(actual, expected.map_err(ToOwned::to_owned), "{text}");
+    };
+    check("API_KEY", Ok(("API_KEY", None)));
+    check("API_KEY=", Ok(("API_KEY", Some(""))));
+    check("A=b=c", Ok(("A", Some("b=c"))));
+    check("=c", Err("the name is missing"));
+    check("", Err("the name is missing"));
+}

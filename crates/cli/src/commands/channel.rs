@@ -1,0 +1,106 @@
+//! `highwater channel`: makes and shows channels.
+
+use clap::{Args, Subcommand};
+use server::wire;
+
+use super::Format;
+use super::agent;
+use crate::client::Call;
+use crate::context::Context;
+use crate::display;
+use crate::failure::{Failure, Kind};
+use crate::input;
+
+/// Make and show channels
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example: highwater channel add ideas")]
+pub(crate) enum Channel {
+    /// Make a channel
+    #[command(after_help = "Example: highwater channel add talk --direct guide")]
+    Add(Add),
+    /// List all channels
+    List(Format),
+    /// Show a channel and its agents
+    Show(Show),
+}
+
+/// Arguments of `channel add`.
+#[derive(Debug, Args)]
+pub(crate) struct Add {
+    /// Name: 1 to 64 of a-z, 0-9, - and _
+    #[arg(value_parser = input::name)]
+    name: String,
+    /// Make it a direct conversation with this agent: every message is addressed to it
+    #[arg(long, value_name = "HANDLE", value_parser = input::handle)]
+    direct: Option<String>,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// Arguments of `channel show`.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// Name of the channel
+    #[arg(value_parser = input::name)]
+    name: String,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// The hint for a channel that does not exist.
+pub(super) const NOT_FOUND: &str = "highwater channel list shows all channels";
+
+impl Channel {
+    /// Carries it out.
+    pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
+        let client = context.client()?;
+        match self {
+            Self::Add(Add { name, direct, format }) => {
+                let made: wire::Channel =
+                    client.send(&Call::post(&["channels"]), &wire::AddChannel { name, direct })?;
+                format.print(&made, |made| format!("channel {} was made\n", display::line(&made.name)))
+            }
+            Self::List(format) => {
+                let channels: Vec<wire::Channel> = client.call(&Call::get(&["channels"]))?;
+                format.print(&channels, |channels| list(channels))
+            }
+            Self::Show(Show { name, format }) => {
+                let call = Call::get(&["channels", &name]);
+                let channel: wire::Channel =
+                    client.call(&call).map_err(|failure| failure.hint_if(Kind::NotFound, NOT_FOUND))?;
+                format.print(&channel, show)
+            }
+        }
+    }
+}
+
+fn list(channels: &[wire::Channel]) -> String {
+    let rows: Vec<_> = channels
+        .iter()
+        .map(|channel| {
+            let agents: Vec<String> =
+                channel.agents.iter().map(|agent| format!("@{}", agent.handle)).collect();
+            [channel.name.clone(), kind(channel), agents.join(" "), channel.last_seq.to_string()]
+        })
+        .collect();
+    display::table(["CHANNEL", "KIND", "AGENTS", "EVENTS"], &rows, "no channels")
+}
+
+fn show(channel: &wire::Channel) -> String {
+    format!(
+        "channel {} ({}), {}, made {}, {} events\n{}",
+        display::line(&channel.name),
+        display::line(&channel.id),
+        display::line(&kind(channel)),
+        display::time(channel.created_at),
+        channel.last_seq,
+        agent::list(&channel.agents)
+    )
+}
+
+fn kind(channel: &wire::Channel) -> String {
+    channel.direct.as_ref().map_or_else(|| "channel".to_owned(), |handle| format!("direct with @{handle}"))
+}
+
+#[cfg(test)]
+mod tests;

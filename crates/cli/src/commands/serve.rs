@@ -1,0 +1,111 @@
+//! `highwater serve`: runs the server until it is told to stop.
+
+use std::io::{self, IsTerminal as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use server::settings::Settings;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::config::{self, Flags, Programs};
+use crate::context::Context;
+use crate::display;
+use crate::failure::{Failure, Kind};
+use crate::input;
+
+/// Run the server
+///
+/// Prints one line with its address when it is ready, and stops on SIGTERM and SIGINT (Ctrl-C). Logs go to standard
+/// error; RUST_LOG says how much (default: warn).
+#[derive(Debug, Args)]
+#[command(after_help = "Example: highwater serve --data ./data --listen 127.0.0.1:7717")]
+pub(crate) struct Serve {
+    /// Address to listen on, loopback only; port 0 takes a free one [default: 127.0.0.1:7717]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// Configuration file [default: $HIGHWATER_CONFIG, else highwater/config.toml in $XDG_CONFIG_HOME or ~/.config]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Serve {
+    /// Serves until a signal comes.
+    pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
+        let flags =
+            Flags { data: context.data().map(Path::to_owned), listen: self.listen, config: self.config };
+        let settings = config::settings(&flags, context.env(), context.base(), programs()?)?;
+        log(context)?;
+        let greeting = greeting(&settings, context);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::new(Kind::Internal, format!("the threads of the server: {error}")))?;
+        runtime.block_on(async {
+            // Before the address is told: who reads it may send a signal at once.
+            let stop = stop().map_err(|error| Failure::new(Kind::Internal, format!("signals: {error}")))?;
+            let ready = |address: SocketAddr| {
+                // A closed standard output is no reason not to serve.
+                let _ = display::print(&greeting(address));
+            };
+            server::serve(settings, ready, stop)
+                .await
+                .map_err(|error| Failure::new(Kind::Internal, error.to_string()))
+        })
+    }
+}
+
+/// The binary's own two programs.
+fn programs() -> Result<Programs, Failure> {
+    let path = std::env::current_exe()
+        .map_err(|error| Failure::new(Kind::Internal, format!("the path of this program: {error}")))?;
+    let path = input::path_text(&path)?;
+    Ok(Programs { holder: vec![path.clone(), "hold".to_owned()], guide: vec![path, "guide".to_owned()] })
+}
+
+fn log(context: &Context) -> Result<(), Failure> {
+    let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into());
+    let filter = filter
+        .parse(context.env().text("RUST_LOG")?.unwrap_or_default())
+        .map_err(|error| Failure::new(Kind::Invalid, format!("RUST_LOG: {error}")))?;
+    let colour = io::stderr().is_terminal() && context.env().text("NO_COLOR")?.is_none();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(colour).init();
+    Ok(())
+}
+
+/// Ends with the first SIGTERM or SIGINT.
+fn stop() -> io::Result<impl Future<Output = ()> + Send> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// The line that tells the address. The command in it names the data folder where a client would look elsewhere.
+fn greeting(settings: &Settings, context: &Context) -> impl Fn(SocketAddr) -> String + Send + use<> {
+    let data = settings.data.clone();
+    let found = config::data_folder(None, context.env(), context.base());
+    let flag = if found.as_ref() == Ok(&data) { String::new() } else { format!(" --data {}", quoted(&data)) };
+    move |address| {
+        display::line(&format!(
+            "Highwater listens on http://{address} (data in {}). Try: highwater post general '@guide hello' --wait{flag}",
+            data.display()
+        )) + "\n"
+    }
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests;

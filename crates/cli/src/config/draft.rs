@@ -1,0 +1,156 @@
+//! Settings while they are put together: defaults, over which values are set one by one.
+
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agents::TimeLimits;
+use delivery::Limits;
+use delivery::mention::is_handle;
+use delivery::residency::Pool;
+use server::settings::Settings;
+
+use super::key::{Given, Key, Source};
+use super::{Env, Programs, home_folder};
+use crate::failure::{Failure, Kind};
+
+/// The port of the default address.
+const PORT: u16 = 7717;
+
+/// The owner's name where the environment offers none that is a handle.
+const OWNER: &str = "owner";
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const DAY: Duration = Duration::from_secs(86_400);
+const DURATION_MIN: Duration = Duration::from_millis(10);
+/// A stopping server promises to be gone in ten seconds, and grace is part of that.
+const GRACE_MAX: Duration = Duration::from_secs(10);
+
+/// The draft.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    data: Option<PathBuf>,
+    listen: SocketAddr,
+    pool: Pool,
+    limits: Limits,
+    max_recipients: u32,
+    time: TimeLimits,
+    owner: Option<String>,
+}
+
+impl Draft {
+    /// All defaults, as `docs/configuration.md` tells.
+    pub(super) fn new() -> Self {
+        Self {
+            data: None,
+            listen: SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, PORT)),
+            pool: Pool { processes_max: 4, idle_ms: 30 * 60 * 1_000 },
+            limits: Limits::default(),
+            max_recipients: 3,
+            time: TimeLimits {
+                start: Duration::from_secs(60),
+                inactivity: Duration::from_secs(600),
+                turn: 2 * HOUR,
+                grace: Duration::from_secs(5),
+            },
+            owner: None,
+        }
+    }
+
+    /// Sets one value; a relative path starts from `base`. Fails with the place, the key and the reason.
+    pub(super) fn set(
+        &mut self,
+        key: Key,
+        given: Given,
+        source: &Source,
+        base: &Path,
+    ) -> Result<(), Failure> {
+        self.try_set(key, given, base).map_err(|reason| {
+            let message = match source {
+                Source::Flag(_) | Source::Variable(_) => format!("{source}: {reason}"),
+                Source::Line(..) => format!("{source}: {} {reason}", key.name()),
+            };
+            Failure::new(Kind::Invalid, message)
+        })
+    }
+
+    /// The finished settings.
+    pub(super) fn into_settings(self, env: &Env, programs: Programs) -> Result<Settings, Failure> {
+        Ok(Settings {
+            data: self.data_folder(env)?,
+            listen: self.listen,
+            pool: self.pool,
+            limits: self.limits,
+            max_recipients: self.max_recipients,
+            time: self.time,
+            holder: programs.holder,
+            guide: programs.guide,
+            owner: self.owner.map_or_else(|| login_name(env), Ok)?,
+            env: env.pairs(),
+        })
+    }
+
+    /// The data folder that was set, or the default one.
+    pub(super) fn data_folder(&self, env: &Env) -> Result<PathBuf, Failure> {
+        if let Some(path) = &self.data {
+            return Ok(path.clone());
+        }
+        home_folder(env, "XDG_DATA_HOME", ".local/share")?.ok_or_else(|| {
+            Failure::new(Kind::Invalid, "no data folder: neither XDG_DATA_HOME nor HOME is set")
+                .hint("name one with --data DIR or HIGHWATER_DATA")
+        })
+    }
+
+    fn try_set(&mut self, key: Key, given: Given, base: &Path) -> Result<(), String> {
+        match key {
+            Key::Data => self.data = Some(folder(given, base)?),
+            Key::Listen => self.listen = given.loopback()?,
+            Key::PoolSize => self.pool.processes_max = size(given.count(&(1..=1_000))?),
+            Key::IdleLimit => self.pool.idle_ms = ms(given.duration(&(DURATION_MIN..=30 * DAY))?),
+            Key::Rows => self.limits.rows = size(given.count(&(1..=1_000))?),
+            // A watermark remembers 200 ids: a block may not show more than it can remember.
+            Key::Lines => self.limits.lines = size(given.count(&(1..=200))?),
+            Key::BodyChars => self.limits.body_chars = size(given.count(&(1..=65_536))?),
+            Key::MaxRecipients => self.max_recipients = given.count(&(1..=20))?,
+            Key::StartLimit => self.time.start = given.duration(&(DURATION_MIN..=HOUR))?,
+            Key::InactivityLimit => self.time.inactivity = given.duration(&(DURATION_MIN..=DAY))?,
+            Key::TurnLimit => self.time.turn = given.duration(&(DURATION_MIN..=7 * DAY))?,
+            Key::Grace => self.time.grace = given.duration(&(DURATION_MIN..=GRACE_MAX))?,
+            Key::Owner => self.owner = Some(owner(given)?),
+        }
+        Ok(())
+    }
+}
+
+fn folder(given: Given, base: &Path) -> Result<PathBuf, String> {
+    let text = given.text()?;
+    if text.is_empty() {
+        return Err("must name a folder".to_owned());
+    }
+    Ok(base.join(text))
+}
+
+fn owner(given: Given) -> Result<String, String> {
+    let name = given.text()?;
+    if is_handle(&name) {
+        return Ok(name);
+    }
+    Err(format!("must be 1 to 32 of a-z, 0-9, - and _, beginning with a letter, not {name:?}"))
+}
+
+fn login_name(env: &Env) -> Result<String, Failure> {
+    for variable in ["USER", "LOGNAME"] {
+        if let Some(name) = env.text(variable)?.filter(|name| is_handle(name)) {
+            return Ok(name.to_owned());
+        }
+    }
+    Ok(OWNER.to_owned())
+}
+
+fn size(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,220 @@
+//! The keys of the configuration, and how a value of each kind is read.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    /// Data folder.
+    Data,
+    /// Address to listen on.
+    Listen,
+    /// Agent processes alive at once.
+    PoolSize,
+    /// How long a process stays idle.
+    IdleLimit,
+    /// Newest rows that the policies `base` and `window` look at.
+    Rows,
+    /// Lines of a context block.
+    Lines,
+    /// Characters of a line's body.
+    BodyChars,
+    /// Agents that one message addresses.
+    MaxRecipients,
+    /// Limit of an agent's start.
+    StartLimit,
+    /// Limit of a turn without a sign of life.
+    InactivityLimit,
+    /// Limit of a turn.
+    TurnLimit,
+    /// Time between asking and forcing.
+    Grace,
+    /// Name of the owner.
+    Owner,
+}
+
+impl Key {
+    /// All of them, in the order of the documentation.
+    pub(super) const ALL: [Self; 13] = [
+        Self::Data,
+        Self::Listen,
+        Self::PoolSize,
+        Self::IdleLimit,
+        Self::Rows,
+        Self::Lines,
+        Self::BodyChars,
+        Self::MaxRecipients,
+        Self::StartLimit,
+        Self::InactivityLimit,
+        Self::TurnLimit,
+        Self::Grace,
+        Self::Owner,
+    ];
+
+    /// Its name in the file.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Listen => "listen",
+            Self::PoolSize => "pool_size",
+            Self::IdleLimit => "idle_limit",
+            Self::Rows => "rows",
+            Self::Lines => "lines",
+            Self::BodyChars => "body_chars",
+            Self::MaxRecipients => "max_recipients",
+            Self::StartLimit => "start_limit",
+            Self::InactivityLimit => "inactivity_limit",
+            Self::TurnLimit => "turn_limit",
+            Self::Grace => "grace",
+            Self::Owner => "owner",
+        }
+    }
+
+    /// Its environment variable: `HIGHWATER_POOL_SIZE`.
+    pub(super) fn variable(self) -> String {
+        format!("HIGHWATER_{}", self.name().to_ascii_uppercase())
+    }
+
+    /// The key of that name.
+    pub(super) fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key| key.name() == name)
+    }
+
+    /// The key whose name is most like this one; `None` if none is alike.
+    pub(super) fn nearest(name: &str) -> Option<Self> {
+        let likeness = |key: &Self| strsim::jaro_winkler(key.name(), &name.to_lowercase());
+        // Below this, two short words have next to nothing in common.
+        let alike = Self::ALL.into_iter().filter(|key| likeness(key) > 0.7);
+        alike.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+    }
+}
+
+/// Where a value was given.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    /// A flag.
+    Flag(&'static str),
+    /// An environment variable.
+    Variable(String),
+    /// A line of a file.
+    Line(PathBuf, usize),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(name) => f.write_str(name),
+            Self::Variable(name) => f.write_str(name),
+            Self::Line(path, line) => write!(f, "{}, line {line}", path.display()),
+        }
+    }
+}
+
+/// A value as it was given. Flags and variables give text, also for numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    /// Text, or a quoted number in a file.
+    Text(String),
+    /// A number of a file, as written.
+    Number(String),
+    /// Something that no setting is: its kind.
+    Other(&'static str),
+}
+
+impl Given {
+    /// Text; a number is none.
+    pub(super) fn text(self) -> Result<String, String> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::Number(text) => Err(format!("must be text in quotes, not the number {text}")),
+            Self::Other(kind) => Err(format!("must be text in quotes, not {kind}")),
+        }
+    }
+
+    /// A whole number within `range`.
+    pub(super) fn count(self, range: &RangeInclusive<u32>) -> Result<u32, String> {
+        let text = match self {
+            Self::Text(text) => format!("{text:?}"),
+            Self::Number(text) => text,
+            Self::Other(kind) => kind.to_owned(),
+        };
+        let number = text.trim_matches('"').replace('_', "").parse().ok();
+        number.filter(|number| range.contains(number)).ok_or_else(|| {
+            format!("must be a whole number from {} to {}, not {text}", range.start(), range.end())
+        })
+    }
+
+    /// A span of time such as `90s` or `1h30m`, within `range`.
+    pub(super) fn duration(self, range: &RangeInclusive<Duration>) -> Result<Duration, String> {
+        let text = match self {
+            Self::Text(text) => text,
+            Self::Number(text) => return Err(format!("needs a unit, such as \"{text}s\" or \"{text}m\"")),
+            Self::Other(kind) => return Err(format!("must be a time such as \"90s\", not {kind}")),
+        };
+        let Some(duration) = parse_duration(&text) else {
+            return Err(format!(
+                "must be a time such as \"500ms\", \"90s\", \"30m\" or \"1h30m\", not {text:?}"
+            ));
+        };
+        if range.contains(&duration) {
+            return Ok(duration);
+        }
+        Err(format!("must be from {} to {}, not {text}", short(*range.start()), short(*range.end())))
+    }
+
+    /// A loopback address with a port.
+    pub(super) fn loopback(self) -> Result<SocketAddr, String> {
+        let text = self.text()?;
+        let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
+        let address = match local {
+            Some(port) => SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)),
+            None => text.parse::<SocketAddr>().map_err(|_| {
+                format!("must be an address with a port such as 127.0.0.1:7717, not {text:?}")
+            })?,
+        };
+        if address.ip().is_loopback() {
+            return Ok(address);
+        }
+        Err(format!(
+            "{text} is not a loopback address: Highwater listens on this machine alone (127.0.0.1 or [::1])"
+        ))
+    }
+}
+
+/// `1h30m`: whole numbers, each with its unit out of ms, s, m, h, d.
+fn parse_duration(text: &str) -> Option<Duration> {
+    let mut rest = text.trim();
+    let mut total = Duration::ZERO;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let number = rest[..digits].parse::<u64>().ok()?;
+        rest = &rest[digits..];
+        let letters = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+        let unit_ms = match &rest[..letters] {
+            "ms" => 1,
+            "s" => 1_000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            "d" => 86_400_000,
+            _ => return None,
+        };
+        rest = &rest[letters..];
+        total = total.checked_add(Duration::from_millis(number.checked_mul(unit_ms)?))?;
+    }
+    Some(total)
+}
+
+/// A limit in its largest unit.
+fn short(duration: Duration) -> String {
+    let ms = duration.as_millis();
+    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
+    let unit = units.into_iter().find(|(_, unit_ms)| ms >= *unit_ms && ms.is_multiple_of(*unit_ms));
+    unit.map_or_else(|| format!("{ms}ms"), |(name, unit_ms)| format!("{}{name}", ms / unit_ms))
+}

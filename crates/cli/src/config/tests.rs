@@ -1,0 +1,294 @@
+//! Precedence, kinds, ranges and messages of the settings; the documentation tells all of them.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agents::TimeLimits;
+use delivery::Limits;
+use delivery::residency::Pool;
+use server::settings::Settings;
+
+use super::key::Key;
+use super::{Env, Flags, Programs, data_folder, settings};
+use crate::failure::{Failure, Kind};
+
+const BASE: &str = "/work";
+
+fn programs() -> Programs {
+    Programs {
+        holder: vec!["/bin/highwater".to_owned(), "hold".to_owned()],
+        guide: vec!["/bin/highwater".to_owned(), "guide".to_owned()],
+    }
+}
+
+fn defaults() -> Settings {
+    Settings {
+        data: PathBuf::from("/home/aiko/.local/share/highwater"),
+        listen: SocketAddr::from(([127, 0, 0, 1], 7717)),
+        pool: Pool { processes_max: 4, idle_ms: 1_800_000 },
+        limits: Limits { rows: 30, lines: 12, body_chars: 600 },
+        max_recipients: 3,
+        time: TimeLimits {
+            start: Duration::from_secs(60),
+            inactivity: Duration::from_secs(600),
+            turn: Duration::from_secs(7_200),
+            grace: Duration::from_secs(5),
+        },
+        holder: programs().holder,
+        guide: programs().guide,
+        owner: "aiko".to_owned(),
+        env: Vec::new(),
+    }
+}
+
+/// Compares all settings but the environment that they carry, in a home without a default file.
+fn check(flags: &Flags, env: &Env, expected: &Settings) {
+    let actual = settings(flags, env, Path::new(BASE), programs())
+        .map(|settings| Settings { env: Vec::new(), ..settings });
+    assert_eq!(format!("{actual:#?}"), format!("{:#?}", Ok::<_, Failure>(expected)));
+}
+
+fn home() -> Env {
+    Env::from([("HOME", "/home/aiko"), ("USER", "aiko")])
+}
+
+fn with(mut env: Env, pairs: &[(&str, &str)]) -> Env {
+    env.variables.extend(pairs.iter().map(|(name, value)| (name.into(), value.into())));
+    env
+}
+
+#[test]
+fn defaults_come_from_the_home_folder() {
+    check(&Flags::default(), &home(), &defaults());
+    let xdg = with(home(), &[("XDG_DATA_HOME", "/data")]);
+    check(&Flags::default(), &xdg, &Settings { data: "/data/highwater".into(), ..defaults() });
+    let relative = with(home(), &[("XDG_DATA_HOME", "data")]);
+    check(&Flags::default(), &relative, &defaults());
+    let no_login = with(home(), &[("USER", "Aiko Sato"), ("LOGNAME", "")]);
+    check(&Flags::default(), &no_login, &Settings { owner: "owner".to_owned(), ..defaults() });
+    let logname = with(home(), &[("USER", ""), ("LOGNAME", "ben")]);
+    check(&Flags::default(), &logname, &Settings { owner: "ben".to_owned(), ..defaults() });
+}
+
+#[test]
+fn flags_go_before_variables_before_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    std::fs::write(&file, "data = \"from-file\"\nlisten = \"127.0.0.1:1\"\npool_size = 1\nrows = 10\n")
+        .unwrap();
+    let named = with(home(), &[("HIGHWATER_CONFIG", file.to_str().unwrap())]);
+
+    let from_file = Settings {
+        data: folder.path().join("from-file"),
+        listen: SocketAddr::from(([127, 0, 0, 1], 1)),
+        pool: Pool { processes_max: 1, idle_ms: 1_800_000 },
+        limits: Limits { rows: 10, ..Limits::default() },
+        ..defaults()
+    };
+    check(&Flags::default(), &named, &from_file);
+
+    let variables =
+        [("HIGHWATER_DATA", "from-env"), ("HIGHWATER_LISTEN", "localhost:2"), ("HIGHWATER_POOL_SIZE", "2")];
+    let env = with(named, &variables);
+    let from_env = Settings {
+        data: PathBuf::from("/work/from-env"),
+        listen: SocketAddr::from(([127, 0, 0, 1], 2)),
+        pool: Pool { processes_max: 2, idle_ms: 1_800_000 },
+        ..from_file
+    };
+    check(&Flags::default(), &env, &from_env);
+
+    let flags = Flags { data: Some("from-flag".into()), listen: Some("[::1]:0".to_owned()), config: None };
+    let from_flags =
+        Settings { data: PathBuf::from("/work/from-flag"), listen: "[::1]:0".parse().unwrap(), ..from_env };
+    check(&flags, &env, &from_flags);
+
+    let other = folder.path().join("other.toml");
+    std::fs::write(&other, "").unwrap();
+    let flags = Flags { config: Some(other), ..flags };
+    check(&flags, &env, &Settings { limits: Limits::default(), ..from_flags });
+}
+
+#[test]
+fn every_key_can_be_set_in_the_default_file() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("highwater")).unwrap();
+    let text = r#"
+        data = "/srv/highwater"        # comments are fine
+        listen = "127.0.0.1:0"
+        pool_size = 8
+        idle_limit = "1h30m"
+        rows = 60
+        lines = 24
+        body_chars = 1_200
+        max_recipients = 5
+        start_limit = "90s"
+        inactivity_limit = "20m"
+        turn_limit = "1d"
+        grace = "500ms"
+        owner = "carla"
+    "#;
+    std::fs::write(folder.path().join("highwater/config.toml"), text).unwrap();
+    let env = with(home(), &[("XDG_CONFIG_HOME", folder.path().to_str().unwrap())]);
+    let expected = Settings {
+        data: PathBuf::from("/srv/highwater"),
+        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        pool: Pool { processes_max: 8, idle_ms: 5_400_000 },
+        limits: Limits { rows: 60, lines: 24, body_chars: 1_200 },
+        max_recipients: 5,
+        time: TimeLimits {
+            start: Duration::from_secs(90),
+            inactivity: Duration::from_secs(1_200),
+            turn: Duration::from_secs(86_400),
+            grace: Duration::from_millis(500),
+        },
+        owner: "carla".to_owned(),
+        ..defaults()
+    };
+    check(&Flags::default(), &env, &expected);
+    assert_eq!(data_folder(None, &env, Path::new(BASE)), Ok(PathBuf::from("/srv/highwater")));
+}
+
+#[test]
+fn mistakes_in_the_file_are_told_with_their_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    let check = |text: &str, message: &str, hint: Option<&str>| {
+        std::fs::write(&path, text).unwrap();
+        let flags = Flags { config: Some(path.clone()), ..Flags::default() };
+        let actual = settings(&flags, &home(), Path::new(BASE), programs()).map(|_| ());
+        let expected = Failure::new(Kind::Invalid, format!("{}{message}", path.display()));
+        assert_eq!(actual, Err(hint.iter().fold(expected, |failure, hint| failure.hint(*hint))), "{text}");
+    };
+    let known = "known keys: data, listen, pool_size, idle_limit, rows, lines, body_chars, max_recipients, \
+                 start_limit, inactivity_limit, turn_limit, grace, owner";
+    check(
+        "rows = 3\npoolsize = 4\n",
+        ", line 2: unknown key \"poolsize\"",
+        Some("did you mean \"pool_size\"?"),
+    );
+    check(
+        "\n\nIdle-Limit = \"1m\"\n",
+        ", line 3: unknown key \"Idle-Limit\"",
+        Some("did you mean \"idle_limit\"?"),
+    );
+    check("zzz = 1\n", ", line 1: unknown key \"zzz\"", Some(known));
+    check("[server]\nrows = 3\n", ", line 1: unknown key \"server\"", Some(known));
+    check(
+        "pool_size = \"many\"",
+        ", line 1: pool_size must be a whole number from 1 to 1000, not \"many\"",
+        None,
+    );
+    check("pool_size = 0", ", line 1: pool_size must be a whole number from 1 to 1000, not 0", None);
+    check("pool_size = -1", ", line 1: pool_size must be a whole number from 1 to 1000, not -1", None);
+    check("pool_size = 1.5", ", line 1: pool_size must be a whole number from 1 to 1000, not 1.5", None);
+    check(
+        "pool_size = true",
+        ", line 1: pool_size must be a whole number from 1 to 1000, not true or false",
+        None,
+    );
+    check("lines = 201", ", line 1: lines must be a whole number from 1 to 200, not 201", None);
+    check(
+        "rows = 99999999999999",
+        ", line 1: rows must be a whole number from 1 to 1000, not 99999999999999",
+        None,
+    );
+    check("idle_limit = 30", ", line 1: idle_limit needs a unit, such as \"30s\" or \"30m\"", None);
+    check("grace = \"11s\"", ", line 1: grace must be from 10ms to 10s, not 11s", None);
+    check("turn_limit = \"0s\"", ", line 1: turn_limit must be from 10ms to 7d, not 0s", None);
+    check("grace = []", ", line 1: grace must be a time such as \"90s\", not a list", None);
+    let form = "must be a time such as \"500ms\", \"90s\", \"30m\" or \"1h30m\", not";
+    for text in ["", "s", "5", "5 s", "5x", "1h5", "é", "99999999999999999999s", "18446744073709551615d"] {
+        check(&format!("grace = {text:?}"), &format!(", line 1: grace {form} {text:?}"), None);
+    }
+    check("data = 7", ", line 1: data must be text in quotes, not the number 7", None);
+    check("data = \"\"", ", line 1: data must name a folder", None);
+    let rule = "must be 1 to 32 of a-z, 0-9, - and _, beginning with a letter, not \"A b\"";
+    check("owner = \"A b\"", &format!(", line 1: owner {rule}"), None);
+}
+
+#[test]
+fn broken_files_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    let kind_and_place = |text: &[u8], place: &str| {
+        std::fs::write(&path, text).unwrap();
+        let flags = Flags { config: Some(path.clone()), ..Flags::default() };
+        let failure = settings(&flags, &home(), Path::new(BASE), programs()).map(|_| ()).unwrap_err();
+        let mut printed = Vec::new();
+        failure.print(&mut printed).unwrap();
+        let start = format!("error: {}{place}", path.display());
+        let printed = String::from_utf8(printed).unwrap();
+        assert!(failure.kind() == Kind::Invalid && printed.starts_with(&start), "{printed} is not {start}");
+    };
+    kind_and_place(b"rows = 3\nlines =\n", ", line 2: ");
+    kind_and_place(b"rows = 3\nrows = 4\n", ", line 2: duplicate key");
+    kind_and_place(b"owner = \"\xff\"", " is not UTF-8: byte 0xFF at offset 9");
+    kind_and_place(&[b'#'; 65 * 1024], " has more than 65536 bytes");
+    let flags = Flags { config: Some("no/such/file.toml".into()), ..Flags::default() };
+    let missing =
+        settings(&flags, &home(), Path::new(BASE), programs()).map(|_| ()).map_err(|failure| failure.kind());
+    assert_eq!(missing, Err(Kind::NotFound));
+}
+
+#[test]
+fn addresses_are_loopback() {
+    let check = |text: &str, expected: Result<&str, &str>| {
+        let env = with(home(), &[("HIGHWATER_LISTEN", text)]);
+        let actual =
+            settings(&Flags::default(), &env, Path::new(BASE), programs()).map(|settings| settings.listen);
+        let expected = match expected {
+            Ok(address) => Ok(address.parse().unwrap()),
+            Err(reason) => Err(Failure::new(Kind::Invalid, format!("HIGHWATER_LISTEN: {reason}"))),
+        };
+        assert_eq!(actual, expected);
+    };
+    check("127.0.0.1:7717", Ok("127.0.0.1:7717"));
+    check("127.8.8.8:0", Ok("127.8.8.8:0"));
+    check("[::1]:80", Ok("[::1]:80"));
+    check("localhost:80", Ok("127.0.0.1:80"));
+    let alone = "is not a loopback address: Highwater listens on this machine alone (127.0.0.1 or [::1])";
+    check("0.0.0.0:7717", Err(&format!("0.0.0.0:7717 {alone}")));
+    check("[::]:7717", Err(&format!("[::]:7717 {alone}")));
+    check("192.168.0.1:7717", Err(&format!("192.168.0.1:7717 {alone}")));
+    let form = "must be an address with a port such as 127.0.0.1:7717, not";
+    for text in ["7717", "127.0.0.1", "localhost", "localhost:x", "example.org:80", "127.0.0.1:70000"] {
+        check(text, Err(&format!("{form} {text:?}")));
+    }
+}
+
+#[test]
+fn without_a_home_a_data_folder_must_be_named() {
+    let failure = Failure::new(Kind::Invalid, "no data folder: neither XDG_DATA_HOME nor HOME is set")
+        .hint("name one with --data DIR or HIGHWATER_DATA");
+    assert_eq!(data_folder(None, &Env::default(), Path::new(BASE)), Err(failure));
+    let named = data_folder(Some(Path::new("here")), &Env::default(), Path::new(BASE));
+    assert_eq!(named, Ok(PathBuf::from("/work/here")));
+}
+
+#[test]
+fn the_documentation_tells_every_key_with_its_default() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let defaults = [
+        (Key::Data, "`$XDG_DATA_HOME/highwater`, else `~/.local/share/highwater`"),
+        (Key::Listen, "`\"127.0.0.1:7717\"`"),
+        (Key::PoolSize, "`4`"),
+        (Key::IdleLimit, "`\"30m\"`"),
+        (Key::Rows, "`30`"),
+        (Key::Lines, "`12`"),
+        (Key::BodyChars, "`600`"),
+        (Key::MaxRecipients, "`3`"),
+        (Key::StartLimit, "`\"60s\"`"),
+        (Key::InactivityLimit, "`\"10m\"`"),
+        (Key::TurnLimit, "`\"2h\"`"),
+        (Key::Grace, "`\"5s\"`"),
+        (Key::Owner, "`$USER`, else `$LOGNAME`, if it is a valid handle, else `owner`"),
+    ];
+    assert_eq!(defaults.map(|(key, _)| key), Key::ALL);
+    for (key, default) in defaults {
+        let row = format!("| `{}` | `{}` | {default} |", key.name(), key.variable());
+        assert!(text.contains(&row), "docs/configuration.md has no row {row}");
+    }
+}

@@ -1,0 +1,99 @@
+//! What every command is run with: where the data folder is, and how to find the server.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::client::Client;
+use crate::config::{self, Env};
+use crate::failure::{Failure, Kind};
+
+/// The surroundings of a command.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    data: Option<PathBuf>,
+    env: Env,
+    base: PathBuf,
+}
+
+/// `server.json`, which a running server keeps in its data folder.
+#[derive(Debug, Deserialize)]
+struct Running {
+    url: String,
+}
+
+impl Context {
+    /// With `--data` as given. Fails if the working directory is gone.
+    pub(crate) fn new(data: Option<PathBuf>, env: Env) -> Result<Self, Failure> {
+        let base = std::env::current_dir()
+            .map_err(|error| Failure::new(Kind::Invalid, format!("the working directory: {error}")))?;
+        Ok(Self { data, env, base })
+    }
+
+    /// `--data` as given.
+    pub(crate) fn data(&self) -> Option<&Path> {
+        self.data.as_deref()
+    }
+
+    /// The environment.
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// The folder that relative paths start from.
+    pub(crate) fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// A client of the running server: of the one at `HIGHWATER_URL`, if that is set and `--data` is not, else
+    /// of the one that the data folder tells of.
+    pub(crate) fn client(&self) -> Result<Client, Failure> {
+        let token = self.env.text("HIGHWATER_TOKEN")?;
+        if let (None, Some(url)) = (&self.data, self.env.text("HIGHWATER_URL")?) {
+            let token = token.ok_or_else(|| {
+                Failure::new(Kind::Denied, "HIGHWATER_URL is set, but HIGHWATER_TOKEN is not")
+                    .hint("the token stands in the file owner-token of the server's data folder")
+            })?;
+            return Client::new(url, token);
+        }
+        let folder = config::data_folder(self.data.as_deref(), &self.env, &self.base)?;
+        let running = read(&folder, "server.json")?.ok_or_else(|| no_server(&folder))?;
+        let running: Running = serde_json::from_str(&running).map_err(|error| {
+            Failure::new(Kind::Internal, format!("{}: {error}", folder.join("server.json").display()))
+        })?;
+        match (&self.data, token) {
+            (None, Some(token)) => Client::new(&running.url, token),
+            (Some(_), _) | (None, None) => {
+                let token = read(&folder, "owner-token")?.ok_or_else(|| {
+                    Failure::new(Kind::Denied, format!("{} is missing", folder.join("owner-token").display()))
+                        .hint("set HIGHWATER_URL and HIGHWATER_TOKEN")
+                })?;
+                Client::new(&running.url, token.trim())
+            }
+        }
+    }
+}
+
+/// A small file of the data folder; `None` if there is none.
+fn read(folder: &Path, name: &str) -> Result<Option<String>, Failure> {
+    let path = folder.join(name);
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::new(Kind::Denied, format!("{}: {error}", path.display()))
+            .hint("the data folder is readable by its owner alone")),
+    }
+}
+
+fn no_server(folder: &Path) -> Failure {
+    Failure::new(Kind::NoServer, format!("no server runs with the data folder {}", folder.display()))
+        .hint("start one with: highwater serve")
+        .hint(
+            "or name its data folder with --data DIR, or its address with HIGHWATER_URL and HIGHWATER_TOKEN",
+        )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Text for terminals: untrusted text with its hidden characters shown, times, tables, exact JSON.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use comfy_table::{ContentArrangement, Table, presets};
+use delivery::Timestamp;
+use serde::Serialize;
+
+use crate::failure::{Failure, Kind};
+
+/// Text of several lines: every character that could steer a terminal or reorder what is read is shown as
+/// `⟨U+001B⟩`; line breaks and tabs stay, CRLF becomes LF.
+pub(crate) fn block(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\n' | '\t' => clean.push(c),
+            _ => push_shown(&mut clean, c),
+        }
+    }
+    clean
+}
+
+/// Text of one line: as [`block`], with each line break and tab as a space.
+pub(crate) fn line(text: &str) -> String {
+    block(text).replace(['\n', '\t'], " ")
+}
+
+/// A [`block`] whose lines but the first begin with `indent`, so that no text can pose as a line of ours.
+pub(crate) fn indented(text: &str, indent: &str) -> String {
+    block(text).replace('\n', &format!("\n{indent}"))
+}
+
+/// A time as `2026-11-30 10:00:01Z`.
+pub(crate) fn time(at: Timestamp) -> String {
+    let text = at.to_string();
+    let seconds = text.split_once('.').map_or(text.as_str(), |(seconds, _)| seconds);
+    format!("{}Z", seconds.replace('T', " "))
+}
+
+/// A span of time as `1.2 s`; of a clock that ran backwards, `0.0 s`.
+pub(crate) fn span(from: Timestamp, to: Timestamp) -> String {
+    let ms = (to.ms - from.ms).max(0);
+    format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)
+}
+
+/// A table without borders; cells are cleaned as [`line`]. Without rows, `none` alone.
+pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]], none: &str) -> String {
+    if rows.is_empty() {
+        return format!("{none}\n");
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(head);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    for row in rows {
+        table.add_row(row.iter().map(|cell| line(cell)));
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+/// One line of JSON. What [`block`] would show is escaped, so that the value is exact and a terminal is safe.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
+    let compact = serde_json::to_string(value)
+        .map_err(|error| Failure::new(Kind::Internal, format!("this cannot be written as JSON: {error}")))?;
+    let mut escaped = String::with_capacity(compact.len() + 1);
+    for c in compact.chars() {
+        if hides(c) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped.push('\n');
+    Ok(escaped)
+}
+
+/// Writes text to standard output. A reader that went away (`| head`) is no failure.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Failure::new(Kind::Internal, format!("standard output: {error}"))),
+    }
+}
+
+/// Writes a line beside the result to standard error.
+pub(crate) fn note(text: &str) {
+    // Nobody may be listening there; the result stands on standard output.
+    let _ = writeln!(io::stderr().lock(), "{}", block(text));
+}
+
+fn push_shown(clean: &mut String, c: char) {
+    if hides(c) {
+        let _ = write!(clean, "⟨U+{:04X}⟩", u32::from(c));
+    } else {
+        clean.push(c);
+    }
+}
+
+/// Controls (category Cc), separators that some terminals break lines at, and marks that turn text around.
+fn hides(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests;

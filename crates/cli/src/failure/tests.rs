@@ -1,0 +1,65 @@
+//! Kinds, exit codes and how failures print.
+
+use server::wire::ErrorBody;
+
+use super::{EXIT_CODES, Failure, Kind};
+
+#[test]
+fn answers_of_the_server_have_kinds_and_exit_codes() {
+    let table = [
+        ("not_found", 404, Kind::NotFound, 3),
+        ("exists", 409, Kind::Conflict, 4),
+        ("conflict", 409, Kind::Conflict, 4),
+        ("invalid", 400, Kind::Invalid, 5),
+        ("too_large", 413, Kind::Invalid, 5),
+        ("unauthorized", 401, Kind::Denied, 7),
+        ("forbidden", 403, Kind::Denied, 7),
+        ("storage_full", 507, Kind::StorageFull, 8),
+        ("shutting_down", 503, Kind::Unreachable, 6),
+        ("internal", 500, Kind::Internal, 1),
+        // A code of a newer server: the status decides.
+        ("gone_fishing", 404, Kind::NotFound, 3),
+        ("gone_fishing", 409, Kind::Conflict, 4),
+        ("gone_fishing", 422, Kind::Invalid, 5),
+        ("gone_fishing", 403, Kind::Denied, 7),
+        ("gone_fishing", 507, Kind::StorageFull, 8),
+        ("gone_fishing", 503, Kind::Unreachable, 6),
+        ("gone_fishing", 418, Kind::Internal, 1),
+    ];
+    for (code, status, kind, exit) in table {
+        let body = ErrorBody { code: code.to_owned(), message: "why".to_owned() };
+        let failure = Failure::of_answer(&body, status);
+        assert_eq!((failure.kind(), failure.kind().code()), (kind, exit), "{code} {status}");
+    }
+}
+
+#[test]
+fn every_exit_code_is_documented() {
+    let kinds = [
+        Kind::Internal,
+        Kind::NotFound,
+        Kind::Conflict,
+        Kind::Invalid,
+        Kind::NoServer,
+        Kind::Unreachable,
+        Kind::Denied,
+        Kind::StorageFull,
+        Kind::RunFailed,
+    ];
+    for kind in kinds {
+        let line = format!("\n  {}  ", kind.code());
+        assert!(EXIT_CODES.contains(&line), "{kind:?} is missing");
+    }
+}
+
+#[test]
+fn failures_print_their_messages_then_their_hints() {
+    let failure = Failure::new(Kind::RunFailed, "first\nits tail \u{1b}[2J")
+        .hint("try again")
+        .and(Failure::new(Kind::Internal, "second").hint_if(Kind::NotFound, "never said"));
+    let mut out = Vec::new();
+    failure.print(&mut out).unwrap();
+    let expected = "error: first\n  its tail ⟨U+001B⟩[2J\nerror: second\nhint: try again\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+    assert_eq!(failure.kind(), Kind::RunFailed);
+}
