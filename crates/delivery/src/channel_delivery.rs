@@ -17,7 +17,9 @@ pub struct Case {
     /// The binding's delivery policy.
     pub policy: Policy,
     /// What stands in the channel (or thread, root first) at delivery, oldest first, notices and deleted
-    /// messages too. A caller may leave out rows that cannot matter: see [`Case::earlier`].
+    /// messages too. A caller may leave out rows that cannot matter: see [`Case::earlier`]. Under lean it leaves
+    /// out top-level rows that this native session was given as a thread's root, but for the addressed one and
+    /// those that the watermark that counts has.
     pub rows: Vec<Row>,
     /// Lean with a watermark: how many rows past the mark the caller left out because they are older than
     /// all of `rows` that are past the mark, and that would count as new lines. They are counted in N.
@@ -67,7 +69,7 @@ pub fn render(case: &Case) -> Rendered {
     let mark = watermark_for(stored, &case.native);
     let context = mention_context(case, mark);
     let after = match &context.delivered {
-        Some(delivered) if keeps_watermark => Some(advance(mark, &case.native, delivered)),
+        Some(delivered) if keeps_watermark => advance(mark, &case.native, delivered),
         Some(_) | None => stored.cloned(),
     };
     Rendered {
@@ -116,3 +118,6 @@ fn push_line(out: &mut String, line: &Line<'_>, body_chars: usize) {
         Telling::Deleted => out.push_str(" deleted a message you were shown"),
     }
 }
+
+#[cfg(test)]
+mod tests;

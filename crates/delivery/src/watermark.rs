@@ -40,13 +40,26 @@ pub fn watermark_for<'a>(watermark: Option<&'a Watermark>, native: &NativeId) ->
     watermark.filter(|mark| mark.native == *native)
 }
 
+/// The newest time and the highest event number among what was seen; `None` before anything was.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stood {
+    last_at: Option<Timestamp>,
+    last_seq: Option<u64>,
+}
+
+impl Stood {
+    /// Takes in something of this time and number.
+    pub(crate) fn see(&mut self, at: Timestamp, seq: u64) {
+        self.last_at = self.last_at.max(Some(at));
+        self.last_seq = self.last_seq.max(Some(seq));
+    }
+}
+
 /// What a delivery adds to the record of the session that it goes to.
 #[derive(Clone, Debug)]
 pub(crate) struct Delivered<'a> {
-    /// As [`Watermark::last_at`].
-    pub(crate) last_at: Timestamp,
-    /// As [`Watermark::last_seq`].
-    pub(crate) last_seq: u64,
+    /// What the record covers from now on.
+    pub(crate) stood: Stood,
     /// What the session has now been given or wrote, in the order of 5.1, each once.
     pub(crate) ids: Vec<&'a MessageId>,
     /// As [`Watermark::waiting`].
@@ -54,20 +67,24 @@ pub(crate) struct Delivered<'a> {
 }
 
 /// The record after a delivery to `native`, whose record before was `mark`. Time and number never fall; an id
-/// that was told again moves to the end.
-pub(crate) fn advance(mark: Option<&Watermark>, native: &NativeId, delivered: &Delivered<'_>) -> Watermark {
+/// that was told again moves to the end. `None` if there was no record and nothing stood there.
+pub(crate) fn advance(
+    mark: Option<&Watermark>,
+    native: &NativeId,
+    delivered: &Delivered<'_>,
+) -> Option<Watermark> {
     let again = IdSet::new(delivered.ids.iter().copied());
     let old = mark.map_or(&[][..], |mark| &mark.ids);
     let ids: Vec<_> =
         old.iter().filter(|id| !again.contains(id)).chain(delivered.ids.iter().copied()).collect();
     let newest = &ids[ids.len().saturating_sub(IDS_MAX)..];
-    Watermark {
+    Some(Watermark {
         native: native.clone(),
-        last_at: mark.map_or(delivered.last_at, |mark| mark.last_at.max(delivered.last_at)),
-        last_seq: mark.and_then(|mark| mark.last_seq).max(Some(delivered.last_seq)),
+        last_at: mark.map(|mark| mark.last_at).max(delivered.stood.last_at)?,
+        last_seq: mark.and_then(|mark| mark.last_seq).max(delivered.stood.last_seq),
         ids: newest.iter().copied().cloned().collect(),
         waiting: delivered.waiting.iter().copied().cloned().collect(),
-    }
+    })
 }
 
 /// Ids to look up, borrowed and sorted.
@@ -85,3 +102,6 @@ impl<'a> IdSet<'a> {
         self.0.binary_search(&id).is_ok()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,9 +2,8 @@
 
 use super::Case;
 use super::news::news;
-use crate::model::{AuthorKind, MessageId, Policy, Row};
-use crate::time::Timestamp;
-use crate::watermark::{Delivered, IdSet, Watermark};
+use crate::model::{AuthorKind, Policy, Row};
+use crate::watermark::{Delivered, IdSet, Stood, Watermark};
 
 /// What a block tells.
 #[derive(Clone, Debug)]
@@ -64,26 +63,7 @@ fn newest_rows<'a>(case: &'a Case, mark: Option<&'a Watermark>) -> Context<'a> {
     lines.reverse();
     let mut stood = Stood::default();
     lines.iter().for_each(|line| stood.see(line.row.created_at, line.row.seq));
-    let ids = lines.iter().map(|line| &line.row.id).collect();
-    Context { delivered: stood.delivered(ids, Vec::new()), lines, omitted: 0 }
-}
-
-/// The newest time and the highest number among what was seen.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stood(Option<(Timestamp, u64)>);
-
-impl Stood {
-    pub(super) fn see(&mut self, at: Timestamp, seq: u64) {
-        let (last_at, last_seq) = self.0.unwrap_or((at, seq));
-        self.0 = Some((last_at.max(at), last_seq.max(seq)));
-    }
-
-    /// `None` if nothing was seen.
-    pub(super) fn delivered<'a>(
-        self,
-        ids: Vec<&'a MessageId>,
-        waiting: Vec<&'a MessageId>,
-    ) -> Option<Delivered<'a>> {
-        self.0.map(|(last_at, last_seq)| Delivered { last_at, last_seq, ids, waiting })
-    }
+    let ids: Vec<_> = lines.iter().map(|line| &line.row.id).collect();
+    let delivered = Delivered { stood, ids, waiting: Vec::new() };
+    Context { delivered: (!lines.is_empty()).then_some(delivered), lines, omitted: 0 }
 }

@@ -1,9 +1,9 @@
 //! Lean's choice of lines: all that the session does not know yet, in the place of its event (4.4 to 4.6, 4.9, 4.10).
 
 use super::Case;
-use super::context::{Context, Line, Stood, Telling};
+use super::context::{Context, Line, Telling};
 use crate::model::{AuthorKind, MessageId, NativeId, Row};
-use crate::watermark::{IdSet, Watermark};
+use crate::watermark::{Delivered, IdSet, Stood, Watermark};
 
 /// The lines of a mention under lean; `mark` is the watermark that counts.
 pub(super) fn news<'a>(case: &'a Case, mark: Option<&'a Watermark>) -> Context<'a> {
@@ -29,7 +29,7 @@ pub(super) fn news<'a>(case: &'a Case, mark: Option<&'a Watermark>) -> Context<'
     let shown = lines.iter().map(|line| &line.row.id);
     let ids = shown.chain(own).chain([&case.addressed]).collect();
     let omitted = mark.map_or(0, |_| case.earlier.saturating_add(over as u64));
-    Context { delivered: stood.delivered(ids, waiting), lines, omitted }
+    Context { delivered: Some(Delivered { stood, ids, waiting }), lines, omitted }
 }
 
 /// The place of a thread's root: before all that can happen in the thread.

@@ -1,3 +1,6 @@
-//! The published cases, and properties of whole histories.
+//! The published cases, and properties of blocks and of whole histories.
 
+mod block;
 mod cases;
+mod forgery;
+mod history;
