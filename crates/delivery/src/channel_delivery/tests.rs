@@ -96,8 +96,10 @@ fn base_looks_at_nothing_but_time_and_ids() {
         ["1 aiko: a", "2 @claude by=s-1: b", "3 aiko: c", "4 !: joined", "5 aiko deleted=6: e", "7 aiko: f"];
     let first = Case { pending: ids("3"), ..case(Policy::Base, &rows, "7") };
     check(&first, Some("- [user] aiko: a|- [agent] @claude: b|- [user] aiko: c"), mark(3, "1 2 3", ""));
-    let later = Case { watermark: mark(2, "1 2", ""), ..first.clone() };
+    let later = Case { watermark: mark(2, "1 2", ""), ..first };
     check(&later, Some("…- [user] aiko: c"), mark(3, "1 2 3", ""));
+    let by_id = Case { watermark: mark(1, "1 3", ""), ..later.clone() };
+    check(&by_id, Some("…- [agent] @claude: b"), mark(2, "1 3 2", ""));
     let fresh = Case { keeps_session: false, ..later.clone() };
     check(&fresh, Some("- [user] aiko: a|- [agent] @claude: b|- [user] aiko: c"), None);
     let window = Case { policy: Policy::Window, in_thread: true, ..later };
@@ -128,8 +130,7 @@ fn lean_counts_what_stood_there() {
     let given = case(Policy::Lean, &rows, "3");
     let stood = |shown| mark(8, shown, "").map(|mark| Watermark { last_seq: Some(9), ..mark });
     check(&given, Some("- [user] aiko: a|- [user] aiko: b"), stood("1 2 3"));
-    let high = mark(50, "1", "");
-    check(&Case { watermark: high.clone(), ..given }, None, mark(50, "1 3", ""));
+    check(&Case { watermark: mark(50, "1", ""), ..given }, None, mark(50, "1 3", ""));
 }
 
 #[test]
@@ -159,7 +160,7 @@ fn lean_goes_by_time_after_an_import() {
         "8 aiko: @claude go",
     ];
     let imported = mark(4, "1 4", "").map(|mark| Watermark { last_seq: None, ..mark });
-    let given = Case { watermark: imported.clone(), ..case(Policy::Lean, &rows, "8") };
+    let given = Case { watermark: imported, ..case(Policy::Lean, &rows, "8") };
     check(&given, Some("…- [user] aiko: e"), mark(8, "1 4 6 8", ""));
     let later = Case { rows: vec![row("1 aiko edited=7: a"), row("4 aiko: c"), row("8 aiko: go")], ..given };
     check(&later, Some("…- [edited] aiko: a"), mark(8, "4 1 8", ""));
