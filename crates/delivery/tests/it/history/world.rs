@@ -21,7 +21,7 @@ pub(super) enum Place {
 }
 
 /// Something that happens.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
     /// One of two people or another agent posts.
     Post(Place, usize),
