@@ -1,9 +1,14 @@
 //! What is stored, as values.
 
+use std::ops::Range;
+
 use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId, SessionPolicy};
 use delivery::turn::Lease;
 use delivery::{Author, Policy, Row, Timestamp, Watermark};
 use serde::{Deserialize, Serialize};
+
+/// Bytes of a message's text at most.
+pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 
 /// A channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -249,6 +254,10 @@ pub struct Staged {
     pub sent: String,
     /// The text that the session has as its system prompt; `None` if it takes none.
     pub system: Option<String>,
+    /// Where in `sent` the text of a message stands, raw or rendered (the payload's text, the body of each line,
+    /// each turn of a replay): byte ranges on character boundaries, in order, without overlap. What a deletion
+    /// replaces is exactly these.
+    pub parts: Vec<(MessageId, Range<usize>)>,
     /// Lines shown, in order, each with the revision that was shown.
     pub shown: Vec<(MessageId, u32)>,
     /// New messages that the limit left out.
@@ -268,7 +277,8 @@ pub struct Session {
     pub native: NativeId,
     /// Epoch it was begun under.
     pub epoch: Epoch,
-    /// What it was told (`delivery::turn::Told`) as JSON.
+    /// What it was told (`delivery::turn::Told`) as JSON, but for the payload's `text`, which is never compared
+    /// and would outlive a deletion: it is stored as "".
     pub told: String,
     /// Text that it has as its system prompt, if it takes one.
     pub system: Option<String>,
@@ -332,7 +342,8 @@ pub struct DeliveryQuery<'a> {
     pub addressed: &'a MessageId,
     /// Messages of queued runs of the same key.
     pub pending: &'a [MessageId],
-    /// At least this many of the newest rows past the mark are returned with their text.
+    /// At least this many of the newest lines, and of the newest new lines, are returned with their text: the
+    /// larger of the limits on rows and lines.
     pub newest: usize,
 }
 
@@ -349,7 +360,7 @@ pub struct PlacedWatermark {
     pub watermark: Watermark,
 }
 
-/// A committed or staged showing (5.6).
+/// A showing, committed or not (5.6): a line of the block, or the addressed message in the payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Showing {
     /// The session.

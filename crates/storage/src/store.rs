@@ -49,7 +49,8 @@ pub trait Read: Send {
     fn run(&self, id: &RunId) -> Result<Run, Error>;
     /// The runs that a message made, in the order they were made.
     fn runs_of_message(&self, message: &MessageId) -> Result<Vec<Run>, Error>;
-    /// The newest `limit` runs (of a channel), newest first, without what was sent.
+    /// The newest `limit` runs (of a channel), newest first, without what was sent: `sent`, `system` and `parts` of
+    /// what was staged are empty.
     fn runs(&self, channel: Option<&ChannelId>, limit: usize) -> Result<Vec<Run>, Error>;
     /// All runs that have not ended, in the order they were made.
     fn open_runs(&self) -> Result<Vec<Run>, Error>;
@@ -59,6 +60,8 @@ pub trait Read: Send {
     fn session(&self, key: &Key) -> Result<Option<Session>, Error>;
     /// The newest session of a key, ended or not.
     fn last_session(&self, key: &Key) -> Result<Option<Session>, Error>;
+    /// How many sessions a key had before its present one; all that it had, if it has none now.
+    fn earlier_sessions(&self, key: &Key) -> Result<u64, Error>;
     /// The highest epoch that was ever recorded; 0 if none.
     fn max_epoch(&self) -> Result<Epoch, Error>;
     /// The stored watermark of a channel or thread, of whichever session.
@@ -72,11 +75,13 @@ pub trait Read: Send {
     fn watermarks(&self) -> Result<Vec<PlacedWatermark>, Error>;
     /// Whether a session was given a message in a committed turn (as a line or as the addressed one) or wrote it.
     fn given(&self, native: &NativeId, message: &MessageId) -> Result<bool, Error>;
-    /// Showings of a session, in the order they were told.
+    /// Showings of a session, in the order they were told: for each turn the addressed message, then the lines.
     fn showings(&self, native: &NativeId) -> Result<Vec<Showing>, Error>;
-    /// The rows that a context block needs: with a watermark those past it (by seq, or by time for one without
-    /// `last_seq`), those that wait, those told whose edit or deletion is past it; without one the newest. In a
-    /// thread always the root, first. Never more than some hundreds: older new ones are counted in `earlier`.
+    /// The rows that a context block needs, such that `delivery::channel_delivery::render` gives what it would give
+    /// for all rows of the place: with a watermark those past it (by seq, or by time for one without `last_seq`),
+    /// those that wait, those told whose edit or deletion is past it; without one the newest. The session's own, the
+    /// addressed, the pending and those of the newest events are among them; in a thread always the root, first.
+    /// Never more than some hundreds: older new ones are counted in `earlier`.
     fn delivery_rows(&self, query: &DeliveryQuery<'_>) -> Result<DeliveryRows, Error>;
 }
 
@@ -112,9 +117,11 @@ pub trait Store: Read {
         retry_of: Option<&RunId>,
         at: Timestamp,
     ) -> Result<Run, Error>;
-    /// Stages a run's turn: it is `Running` from now on.
+    /// Stages a run's turn: it is `Running` from now on. Staging a running run again replaces what was staged.
     fn stage(&mut self, run: &RunId, staged: &Staged, at: Timestamp) -> Result<(), Error>;
-    /// Ends a run. `Succeeded` and `Declined` commit its showings and watermark if the key's present session has
+    /// Takes back what was staged for a run whose prompt was never written: it is `Queued` again.
+    fn unstage(&mut self, run: &RunId) -> Result<(), Error>;
+    /// Ends a run. `Succeeded` and `Declined` commit its showings and watermark if the key's lease still has
     /// the epoch that it was staged under, and give `true`; everything else discards them and gives `false`. A run
     /// that has ended is left as it is, and gives `false`.
     fn end_run(&mut self, run: &RunId, ending: &Ending, at: Timestamp) -> Result<bool, Error>;
@@ -127,9 +134,11 @@ pub trait Store: Read {
         at: Timestamp,
     ) -> Result<RunEvent, Error>;
 
-    /// Records that a lease rose to this epoch: whatever was staged under a lower one cannot commit any more.
+    /// Records that a lease rose to this epoch: whatever was staged under a lower one cannot commit any more. It
+    /// never falls.
     fn raise_epoch(&mut self, key: &Key, epoch: Epoch, at: Timestamp) -> Result<(), Error>;
-    /// A session began under this epoch; the key's session before it ends.
+    /// A session began under this epoch, to which the lease rises; the key's session before it ends. The native id
+    /// must be new to the whole store ([`Error::Exists`] otherwise): what a session was told is known by it.
     fn begin_session(
         &mut self,
         key: &Key,

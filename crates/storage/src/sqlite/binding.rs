@@ -1,0 +1,145 @@
+//! Bindings: an agent's membership of one channel.
+
+use delivery::model::{BindingId, ChannelId, Key, SessionPolicy};
+use delivery::{Policy, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::channel;
+use super::member::{self, HolderKind};
+use super::value::{Json, RowId, Time, Word, folded, key_text, not_found};
+use crate::{Binding, Error, NewBinding};
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT name, channel, handle, preset, command, delivery, session, supervised, env, model, cwd, \
+             instructions, created_at, removed_at FROM binding ",
+            $rest
+        )
+    };
+}
+
+pub(super) fn by_id(db: &Connection, id: &BindingId) -> Result<Binding, Error> {
+    let mut rows = db.prepare_cached(select!("WHERE name = ?1"))?;
+    let binding = rows.query_row([id.as_str()], read).optional()?;
+    binding.ok_or_else(|| not_found("binding", id.as_str()))
+}
+
+/// Those of a channel, or all, that were not removed, by handle.
+pub(super) fn bound(db: &Connection, channel: Option<&ChannelId>) -> Result<Vec<Binding>, Error> {
+    let Some(channel) = channel else {
+        let mut rows = db.prepare_cached(select!("WHERE removed_at IS NULL ORDER BY folded, id"))?;
+        return Ok(rows.query_map([], read)?.collect::<Result<_, _>>()?);
+    };
+    let mut rows = db.prepare_cached(select!("WHERE channel = ?1 AND removed_at IS NULL ORDER BY folded"))?;
+    Ok(rows.query_map([channel::existing(db, channel)?], read)?.collect::<Result<_, _>>()?)
+}
+
+/// Row numbers of a key's channel and binding; the binding must be one of that channel.
+pub(super) fn of_key(db: &Connection, key: &Key) -> Result<(i64, i64), Error> {
+    let missing = || not_found("binding", &key_text(key));
+    let channel = key.channel.row().map_err(|_| missing())?;
+    let mut rows = db.prepare_cached("SELECT id FROM binding WHERE name = ?1 AND channel = ?2")?;
+    let binding = rows.query_row((key.binding.as_str(), channel), |row| row.get(0)).optional()?;
+    binding.map(|binding| (channel, binding)).ok_or_else(missing)
+}
+
+/// The binding's row number, if it exists.
+pub(super) fn existing(db: &Connection, id: &BindingId) -> Result<i64, Error> {
+    let mut rows = db.prepare_cached("SELECT id FROM binding WHERE name = ?1")?;
+    let row = rows.query_row([id.as_str()], |row| row.get(0)).optional()?;
+    row.ok_or_else(|| not_found("binding", id.as_str()))
+}
+
+pub(super) fn add(db: &Connection, new: &NewBinding, at: Timestamp) -> Result<Binding, Error> {
+    let channel = channel::existing(db, &new.channel)?;
+    let mut taken =
+        db.prepare_cached("SELECT 1 FROM binding WHERE channel = ?1 AND folded = ?2 AND removed_at IS NULL")?;
+    if taken.exists((channel, folded(&new.handle)))? {
+        return Err(Error::Exists { what: "handle", name: new.handle.clone() });
+    }
+    match member::holder(db, &new.handle)? {
+        None => member::add_agent(db, &new.handle, at)?,
+        Some(holder) => match holder.kind {
+            HolderKind::Agent => {}
+            HolderKind::Person => return Err(holder.exists()),
+        },
+    }
+    let id = free_id(db, &new.handle)?;
+    insert(db, &id, channel, new, at)?;
+    by_id(db, &id)
+}
+
+pub(super) fn remove(db: &Connection, id: &BindingId, at: Timestamp) -> Result<(), Error> {
+    let binding = existing(db, id)?;
+    let mut remove =
+        db.prepare_cached("UPDATE binding SET removed_at = ?2 WHERE id = ?1 AND removed_at IS NULL")?;
+    if remove.execute((binding, Time(at)))? == 0 {
+        return Err(Error::Conflict(format!("binding {id} was removed already")));
+    }
+    Ok(())
+}
+
+/// `b-claude`, or with the smallest free number from 2.
+fn free_id(db: &Connection, handle: &str) -> Result<BindingId, Error> {
+    let mut taken = db.prepare_cached("SELECT 1 FROM binding WHERE name = ?1")?;
+    let mut id = format!("b-{handle}");
+    let mut number = 1_u64;
+    while taken.exists([&id])? {
+        number += 1;
+        id = format!("b-{handle}-{number}");
+    }
+    Ok(BindingId(id))
+}
+
+fn insert(
+    db: &Connection,
+    id: &BindingId,
+    channel: i64,
+    new: &NewBinding,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let mut insert = db.prepare_cached(
+        "INSERT INTO binding (name, channel, folded, handle, preset, command, delivery, session, supervised, env,
+             model, cwd, instructions, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+    )?;
+    insert.execute(rusqlite::params![
+        id.as_str(),
+        channel,
+        folded(&new.handle),
+        new.handle,
+        new.preset,
+        Json(&new.command),
+        Word(new.delivery),
+        Word(new.session),
+        new.supervised,
+        Json(&new.env),
+        new.model,
+        new.cwd,
+        new.instructions,
+        Time(at),
+    ])?;
+    Ok(())
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Binding> {
+    Ok(Binding {
+        id: BindingId(row.get(0)?),
+        spec: NewBinding {
+            channel: ChannelId::of(row.get(1)?),
+            handle: row.get(2)?,
+            preset: row.get(3)?,
+            command: row.get::<_, Json<_>>(4)?.0,
+            delivery: row.get::<_, Word<Policy>>(5)?.0,
+            session: row.get::<_, Word<SessionPolicy>>(6)?.0,
+            supervised: row.get(7)?,
+            env: row.get::<_, Json<_>>(8)?.0,
+            model: row.get(9)?,
+            cwd: row.get(10)?,
+            instructions: row.get(11)?,
+        },
+        created_at: row.get::<_, Time>(12)?.0,
+        removed_at: row.get::<_, Option<Time>>(13)?.map(|at| at.0),
+    })
+}
