@@ -31,7 +31,11 @@ const STEPS: &[Step] = &[
         remedy: "mend the links and comments that rustdoc names",
         run: documentation,
     },
-    Step { name: "tidy", remedy: "run `cargo xtask tidy` until it is silent", run: tidy::run },
+    Step {
+        name: "tidy",
+        remedy: "mend what the lines above name; `cargo xtask tidy` checks again",
+        run: tidy::run,
+    },
     Step { name: "licences, bans and sources", remedy: "see deny.toml; prefer another library", run: deny },
     Step { name: "unused dependencies", remedy: "take them out of the crate's Cargo.toml", run: unused },
     Step { name: "notices", remedy: "run `cargo xtask notices` and commit the file", run: notices::check },
