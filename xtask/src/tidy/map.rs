@@ -13,42 +13,66 @@ const MAP: &str = "ARCHITECTURE.md";
 /// A name that ends so is a file's.
 const FILE_ENDS: &[&str] = &[".rs", ".toml", ".md", ".sql", ".lock", ".svelte", ".ts"];
 
-/// Every path in backticks exists: relative to the root if it has a `/`, anywhere if it is a mere file name.
+/// Every path in backticks exists: relative to the root, or to the package whose paragraph it stands in, or anywhere if it
+/// is a mere file name.
 pub(super) fn paths(tree: &Tree) -> Vec<Finding> {
-    let spans = tree.text(MAP).into_iter().flat_map(markdown::code_spans);
-    let stale = spans.filter(|(_, span)| is_path(tree, span) && !exists(tree, span));
-    stale.map(|(index, span)| Finding::line(MAP, index, format!("there is no `{span}`"))).collect()
+    let Some(text) = tree.text(MAP) else { return Vec::new() };
+    let mut findings = Vec::new();
+    let mut folder = "";
+    for (index, line) in markdown::prose(text) {
+        if let Some(opening) = opening(line) {
+            let name = named_package(opening);
+            folder = tree
+                .packages()
+                .find(|(package, _)| Some(*package) == name)
+                .map_or("", |(_, path)| path.trim_end_matches("Cargo.toml"));
+        }
+        let stale = markdown::code_spans(line)
+            .filter(|span| is_path(tree, folder, span) && !exists(tree, folder, span));
+        findings.extend(stale.map(|span| Finding::line(MAP, index, format!("there is no `{span}`"))));
+    }
+    findings
 }
 
-/// A span is meant as a path if it begins in a folder of the root or ends as our files do. Routes and the protocol's
+/// A span is meant as a path if it begins in a folder that we have or ends as our files do. Routes and the protocol's
 /// methods have slashes too, so a slash alone proves nothing.
-fn is_path(tree: &Tree, span: &str) -> bool {
+fn is_path(tree: &Tree, folder: &str, span: &str) -> bool {
     let plain = |character: char| character.is_alphanumeric() || "._-/".contains(character);
     if !span.chars().all(plain) || span.starts_with(['/', '-']) {
         return false;
     }
-    let in_folder = span.split_once('/').is_some_and(|(first, _)| tree.holds(first));
+    let begins = |first: &str| tree.holds(first) || tree.holds(&format!("{folder}{first}"));
+    let in_folder = span.split_once('/').is_some_and(|(first, _)| begins(first));
     in_folder || FILE_ENDS.iter().any(|end| span.ends_with(end))
 }
 
-fn exists(tree: &Tree, span: &str) -> bool {
+fn exists(tree: &Tree, folder: &str, span: &str) -> bool {
     let is_named = |path: &str| path.rsplit('/').next() == Some(span);
-    tree.holds(span) || (!span.contains('/') && tree.sizes().any(|(path, _)| is_named(path)))
+    tree.holds(span)
+        || tree.holds(&format!("{folder}{span}"))
+        || (!span.contains('/') && tree.sizes().any(|(path, _)| is_named(path)))
 }
 
-/// Every package has a paragraph under a heading that begins with its name.
+/// What a line opens: the title of a heading, or a paragraph that begins in bold.
+fn opening(line: &str) -> Option<&str> {
+    let heading = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with("##"));
+    heading.or_else(|| line.strip_prefix("**"))
+}
+
+/// Every package has a paragraph that begins with its name in bold, or under a heading that begins with it.
 pub(super) fn packages(tree: &Tree) -> Vec<Finding> {
     let Some(text) = tree.text(MAP) else { return Vec::new() };
-    let named: Vec<&str> = markdown::headings(text).filter_map(headed_package).collect();
+    let openings = markdown::prose(text).filter_map(|(_, line)| opening(line));
+    let named: Vec<&str> = openings.filter_map(named_package).collect();
     let missing = tree.packages().filter(|(package, _)| !named.contains(package));
     missing
-        .map(|(package, _)| Finding::file(MAP, format!("a heading `{package}` with a paragraph is missing")))
+        .map(|(package, _)| Finding::file(MAP, format!("a paragraph **`{package}`** is missing")))
         .collect()
 }
 
-/// `server` of "`crates/server`: the service".
-fn headed_package(title: &str) -> Option<&str> {
-    let word = title.split_whitespace().next()?.trim_matches(['`', ':', ',', '*']);
+/// `server` of "**`crates/server`** is the service".
+fn named_package(opening: &str) -> Option<&str> {
+    let word = opening.split_whitespace().next()?.trim_matches(['`', ':', ',', '*']);
     Some(word.strip_prefix("crates/").unwrap_or(word))
 }
 

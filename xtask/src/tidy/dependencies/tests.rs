@@ -31,6 +31,7 @@ fn arrows_are_followed() {
     check_taking(shape, "simulator", "dependencies", &["delivery", "cost", "serde"], &[]);
 }
 
+/// Holds I13: storage and agents, among others, cannot come to know each other.
 #[test]
 fn arrows_are_not_turned() {
     let turned: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! As much of Markdown as the rules need: prose apart from code, the links, the headings.
+//! As much of Markdown as the rules need: prose apart from code, and the links.
 
 /// Lines outside fenced code, each with its index in the file.
 pub(in crate::tidy) fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -10,9 +10,9 @@ pub(in crate::tidy) fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> 
     })
 }
 
-/// The spans between single backticks of the prose.
-pub(in crate::tidy) fn code_spans(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    prose(text).flat_map(|(index, line)| spans(line, Spans::Code).map(move |span| (index, span)))
+/// The spans between single backticks of a line of prose.
+pub(in crate::tidy) fn code_spans(line: &str) -> impl Iterator<Item = &str> {
+    spans(line, Spans::Code)
 }
 
 /// The targets of `[text](target)` and of `[name]: target`, without titles.
@@ -33,14 +33,6 @@ pub(in crate::tidy) fn links(text: &str) -> Vec<(usize, &str)> {
 fn definition(line: &str) -> Option<&str> {
     let (name, target) = line.strip_prefix('[')?.split_once("]: ")?;
     (!name.contains(']')).then(|| target.split_whitespace().next()).flatten()
-}
-
-/// The titles of the headings below the first level.
-pub(in crate::tidy) fn headings(text: &str) -> impl Iterator<Item = &str> {
-    prose(text).filter_map(|(_, line)| {
-        let title = line.trim_start_matches('#');
-        (line.starts_with("##") && title.starts_with(' ')).then(|| title.trim())
-    })
 }
 
 #[derive(Clone, Copy)]

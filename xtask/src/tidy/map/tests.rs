@@ -6,7 +6,14 @@ use crate::tidy::check;
 #[test]
 fn paths_of_the_map_exist() {
     let check_map = |text: &str, expected: &[&str]| {
-        let files = [(MAP, text), ("crates/agents/src/spawn.rs", ""), (".ci/run", "")];
+        let files = [
+            (MAP, text),
+            (".ci/run", ""),
+            ("crates/agents/Cargo.toml", ""),
+            ("crates/agents/src/spawn.rs", ""),
+            ("xtask/Cargo.toml", ""),
+            ("xtask/src/main.rs", ""),
+        ];
         check(paths, &files, expected);
     };
     check_map(
@@ -14,6 +21,11 @@ fn paths_of_the_map_exist() {
         &[],
     );
     check_map("`spawn.rs`, `session/prompt`, `/api/spawn.rs`, `crates/*/gone.rs`, `cargo run`, `a.b.c`", &[]);
+    check_map(
+        "**`crates/agents`** starts processes\n(`src/spawn.rs`, `src/`).\n\n## `xtask`\n\n`src/main.rs`",
+        &[],
+    );
+    check_map("**`xtask`** has `src/spawn.rs`.", &["ARCHITECTURE.md:1: there is no `src/spawn.rs`"]);
     check_map("```\ncrates/gone\n`crates/gone`\n```\n", &[]);
     check_map("plain crates/gone.rs", &[]);
     check_map(
@@ -27,18 +39,19 @@ fn paths_of_the_map_exist() {
 }
 
 #[test]
-fn every_package_has_a_heading() {
+fn every_package_has_a_paragraph() {
     let check_map = |text: &str, expected: &[&str]| {
         let files = [(MAP, text), ("crates/agents/Cargo.toml", ""), ("xtask/Cargo.toml", "")];
         check(packages, &files, expected);
     };
     check_map("# Map\n\n### `agents`\n\nText.\n\n## xtask: what CI does\n", &[]);
     check_map("## `crates/agents`: processes\n\n### `xtask`\n", &[]);
+    check_map("**`crates/agents`** runs processes.\n\n**`xtask`**, what CI does\n", &[]);
     check_map(
         "# agents\n\nThe xtask\n\n## The agents\n\n```\n## xtask\n```\n",
         &[
-            "ARCHITECTURE.md: a heading `agents` with a paragraph is missing",
-            "ARCHITECTURE.md: a heading `xtask` with a paragraph is missing",
+            "ARCHITECTURE.md: a paragraph **`agents`** is missing",
+            "ARCHITECTURE.md: a paragraph **`xtask`** is missing",
         ],
     );
 }
