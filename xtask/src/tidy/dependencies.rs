@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("storage", &["delivery"]),
     ("simulator", &["delivery", "cost"]),
     ("provider", &["cost"]),
+    ("bench", &["server"]),
     ("delivery", &[]),
     ("cost", &[]),
     ("xtask", &[]),
@@ -36,15 +37,23 @@ const PROTOCOL: &str = "its types change often and stay behind `agents`";
 const WALLS: &[Wall] = &[
     Wall { library: "axum", within: &["server"], reason: "HTTP is the server's affair" },
     Wall { library: "tower-http", within: &["server"], reason: "HTTP is the server's affair" },
-    Wall { library: "rusqlite", within: &["storage"], reason: "nothing above `storage` assumes SQLite" },
+    Wall {
+        library: "rusqlite",
+        within: &["storage", "bench"],
+        reason: "nothing above `storage` assumes SQLite",
+    },
     Wall { library: "agent-client-protocol", within: &["agents"], reason: PROTOCOL },
     Wall { library: "agent-client-protocol-schema", within: &["agents"], reason: PROTOCOL },
     Wall {
         library: "tokio",
-        within: &["agents", "server", "cli", "provider"],
+        within: &["agents", "server", "cli", "provider", "bench"],
         reason: "the core, the storage and the simulation are synchronous",
     },
-    Wall { library: "anyhow", within: &["cli", "xtask"], reason: "elsewhere somebody branches on the error" },
+    Wall {
+        library: "anyhow",
+        within: &["cli", "xtask", "bench"],
+        reason: "elsewhere somebody branches on the error",
+    },
 ];
 
 /// All that the pure core is built with. None of it reads a clock, a file or the environment.

@@ -98,5 +98,5 @@ pub(super) fn spawning(tree: &Tree) -> Vec<Finding> {
 
 /// Whether a Rust file holds tests or benchmarks, by where it lies.
 pub(super) fn is_test(path: &str) -> bool {
-    path.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches"))
+    path.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "bench" | "benches"))
 }

@@ -80,7 +80,7 @@ fn libraries_stay_within_their_walls() {
         &["axum", "rusqlite"],
         &[
             "`axum` belongs to server alone: HTTP is the server's affair",
-            "`rusqlite` belongs to storage alone: nothing above `storage` assumes SQLite",
+            "`rusqlite` belongs to storage, bench alone: nothing above `storage` assumes SQLite",
         ],
     );
     check_taking(
@@ -89,8 +89,8 @@ fn libraries_stay_within_their_walls() {
         "build-dependencies",
         &["anyhow", "tokio"],
         &[
-            "`anyhow` belongs to cli, xtask alone: elsewhere somebody branches on the error",
-            "`tokio` belongs to agents, server, cli, provider alone: \
+            "`anyhow` belongs to cli, xtask, bench alone: elsewhere somebody branches on the error",
+            "`tokio` belongs to agents, server, cli, provider, bench alone: \
              the core, the storage and the simulation are synchronous",
         ],
     );

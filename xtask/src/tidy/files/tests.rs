@@ -58,7 +58,7 @@ fn processes_start_in_one_file() {
         &[("crates/cli/tests/it/main.rs", code), ("crates/server/src/shell/tests.rs", code)],
         &[],
     );
-    check(spawning, &[("crates/server/benches/post.rs", code)], &[]);
+    check(spawning, &[("crates/server/benches/post.rs", code), ("crates/bench/src/main.rs", code)], &[]);
     check(
         spawning,
         &[("crates/agents/src/pool.rs", code), ("crates/server/src/latest.rs", code)],
