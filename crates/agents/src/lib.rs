@@ -1,5 +1,23 @@
 //! Runs agent processes and speaks the Agent Client Protocol with them. Carries out commands; decides nothing.
+//!
+//! Per process: `process` is its task, `session` the conversation as a state machine without I/O, `wire` the
+//! JSON-RPC lines, `lines` the bounded reader. `spawn` starts programs; `hold` is the holder between server and
+//! agent, which ends whole process trees; `platform` hides what differs between systems.
 
+mod agents;
+pub mod environment;
+pub mod hold;
+mod lines;
 mod message;
+mod platform;
+mod process;
+mod redact;
+mod report;
+mod session;
+mod spawn;
+mod tail;
+mod wire;
 
+pub use agents::Agents;
 pub use message::*;
+pub use redact::Secrets;

@@ -1,12 +1,15 @@
 //! What goes in and out: commands to carry out, events that happened.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use delivery::model::{Epoch, Key, NativeId, RunId};
 
+use crate::redact::Secrets;
+
 /// How to run one agent.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Spec {
     /// Program and arguments; the program is looked up on the PATH of `env`.
     pub command: Vec<String>,
@@ -14,6 +17,8 @@ pub struct Spec {
     pub cwd: PathBuf,
     /// The whole environment: nothing else is passed on (6.11).
     pub env: Vec<(String, String)>,
+    /// What is never shown: replaced in replies, updates, reasons and standard error (6.11).
+    pub secrets: Secrets,
     /// Text for a true system prompt, sent if the agent can take one (3.4); `None`: never sent.
     pub system_prompt: Option<String>,
     /// Model to set, where the agent lets it be set.
@@ -22,6 +27,19 @@ pub struct Spec {
     pub hide: Option<Hide>,
     /// Limits of waiting.
     pub limits: TimeLimits,
+}
+
+/// Names the environment's variables without their values, which may be secrets.
+impl fmt::Debug for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spec")
+            .field("command", &self.command)
+            .field("cwd", &self.cwd)
+            .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("hide", &self.hide)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A hidden folder (6.11).
@@ -46,7 +64,8 @@ pub struct TimeLimits {
     pub grace: Duration,
 }
 
-/// What to do.
+/// What to do. A command for a process that is unknown, ending or gone does nothing: the `Exited` that came or
+/// comes answers it, and a prompt without `PromptWritten` before it was not written.
 #[derive(Clone, Debug)]
 pub enum Command {
     /// Start a process and begin a session. Answered by `Started` or `Exited`.
@@ -58,7 +77,8 @@ pub enum Command {
         /// How.
         spec: Box<Spec>,
     },
-    /// Send a prompt. Answered by `PromptWritten`, then `TurnEnded` or `TurnFailed`.
+    /// Send a prompt. Answered by `PromptWritten`, then `TurnEnded` or `TurnFailed`. While another turn is in
+    /// flight, or before `Started`: `TurnFailed` alone.
     Prompt {
         /// Key.
         key: Key,

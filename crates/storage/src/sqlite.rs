@@ -54,6 +54,13 @@ pub struct Sqlite {
     _lock: File,
 }
 
+/// An orderly end leaves one whole file: whoever copies the database then has everything.
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.scrub_log();
+    }
+}
+
 impl Sqlite {
     /// Opens the store of a data folder, which is made if it does not exist, and brings it up to date.
     ///

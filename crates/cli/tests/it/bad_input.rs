@@ -26,7 +26,12 @@ fn unknown_names() {
     check(&server, &["delete", "zebra"], 3, &["zebra"]);
     check(&server, &["run", "show", "r99"], 3, &["r99"]);
     check(&server, &["agent", "remove", "claude", "--channel", "general"], 3, &["@claude", "@guide"]);
-    check(&server, &["agent", "add", "x", "--channel", "general", "--preset", "clade"], 3, &["clade", "claude"]);
+    check(
+        &server,
+        &["agent", "add", "x", "--channel", "general", "--preset", "clade"],
+        3,
+        &["clade", "claude"],
+    );
     check(&server, &["agent", "add", "x", "--channel", "nowhere", "--preset", "guide"], 3, &["nowhere"]);
     assert_eq!(server.json(&["history", "general"]).as_array().unwrap().len(), 0);
 }
@@ -35,7 +40,12 @@ fn unknown_names() {
 fn names_twice_and_names_that_are_none() {
     let server = TestServer::start();
     check(&server, &["channel", "add", "general"], 4, &["exists"]);
-    check(&server, &["agent", "add", "guide", "--channel", "general", "--preset", "guide"], 4, &["guide", "exists"]);
+    check(
+        &server,
+        &["agent", "add", "guide", "--channel", "general", "--preset", "guide"],
+        4,
+        &["guide", "exists"],
+    );
     server.ok(&["person", "add", "aiko"]);
     check(&server, &["person", "add", "aiko"], 4, &["aiko", "exists"]);
     check(&server, &["person", "add", "guide"], 4, &["guide", "exists"]);
@@ -43,7 +53,12 @@ fn names_twice_and_names_that_are_none() {
     check(&server, &["channel", "add", "No Spaces"], 5, &["a-z"]);
     check(&server, &["person", "add", "näme"], 5, &["a-z"]);
     check(&server, &["agent", "add", "x", "--channel", "general"], 5, &["--preset", "COMMAND"]);
-    check(&server, &["agent", "add", "x", "--channel", "general", "--session", "saved", "--preset", "guide"], 5, &["saved"]);
+    check(
+        &server,
+        &["agent", "add", "x", "--channel", "general", "--session", "saved", "--preset", "guide"],
+        5,
+        &["saved"],
+    );
 }
 
 #[test]
@@ -77,15 +92,20 @@ fn agents_that_cannot_work() {
         ("floods", &[&scripted, r#"{"start":[{"flood":{"what":"bytes","count":0}}]}"#], ""),
     ];
     for (handle, command, word) in agents {
-        let args: Vec<&str> =
-            ["agent", "add", handle, "--channel", "general", "--"].into_iter().chain(command.iter().copied()).collect();
+        let args: Vec<&str> = ["agent", "add", handle, "--channel", "general", "--"]
+            .into_iter()
+            .chain(command.iter().copied())
+            .collect();
         server.ok(&args);
         let output = server.run(&["post", "general", &format!("@{handle} hello"), "--wait", "--json"]);
         assert_eq!(output.code, 9, "{output:?}");
         let asked: serde_json::Value = serde_json::from_str(&output.out).unwrap();
         let run = &asked["runs"][0];
         assert_eq!(run["status"], "failed", "{run}");
-        assert!(!run["error"].as_str().unwrap().is_empty() && run["error"].as_str().unwrap().contains(word), "{run}");
+        assert!(
+            !run["error"].as_str().unwrap().is_empty() && run["error"].as_str().unwrap().contains(word),
+            "{run}"
+        );
         assert_eq!(run["replies"][0]["author"]["kind"], "system");
     }
     assert_eq!(server.ask("general", "@guide hello", &[])["runs"][0]["status"], "succeeded");
@@ -113,14 +133,7 @@ fn on_a_full_disk(small: &std::path::Path) {
     let data = small.join("data").display().to_string();
     {
         let server = TestServer::start_with(&["--data", &data]);
-        let args = |text: &str| -> Vec<String> {
-            ["post", "general", "-", "--data", &data, "--json"].iter().map(|s| (*s).to_owned()).chain([text.to_owned()]).take(6).collect()
-        };
-        let post = |text: &str| {
-            let args = args("");
-            let args: Vec<&str> = args.iter().map(String::as_str).collect();
-            server.run_with(&args, text.as_bytes())
-        };
+        let post = |text: &str| server.run_with(&["post", "general", "-", "--data", &data], text.as_bytes());
         let mut kept = 0;
         let full = loop {
             let output = post(&format!("{kept} {}", "z".repeat(60_000)));
@@ -157,7 +170,7 @@ fn a_second_server_a_newer_schema_and_a_damaged_database() {
     let mut damaged = whole.clone();
     damaged[..16].copy_from_slice(b"not a database!!");
     std::fs::write(&database, &damaged).unwrap();
-    refused(&server, &["highwater.db"]);
+    refused(&server, &["damaged", "backup", "data"]);
 
     std::fs::write(&database, &whole).unwrap();
     server.start_again(&[]);

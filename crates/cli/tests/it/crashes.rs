@@ -151,7 +151,8 @@ fn check_posts(history: &[Value], sent: &BTreeMap<String, Sent>) {
     assert!(history.windows(2).all(|pair| pair[0]["created_at"].as_str() < pair[1]["created_at"].as_str()));
     for post in sent.values() {
         let (id, seq) = post.acknowledged.as_ref().unwrap();
-        let there: Vec<&Value> = history.iter().filter(|message| message["text"] == post.text.as_str()).collect();
+        let there: Vec<&Value> =
+            history.iter().filter(|message| message["text"] == post.text.as_str()).collect();
         assert_eq!(there.len(), 1, "{post:?} is there {} times", there.len());
         assert_eq!((there[0]["id"].as_str(), there[0]["seq"].as_u64()), (Some(id.as_str()), Some(*seq)));
     }
@@ -197,7 +198,8 @@ fn check_runs(server: &TestServer, history: &[Value]) {
 fn check_prompts(log: &str) {
     let mut seen = BTreeSet::new();
     for prompt in logged_prompts(log) {
-        let payload = prompt.lines().find(|line| line.starts_with('{') && line.contains("\"run_id\"")).unwrap();
+        let payload =
+            prompt.lines().find(|line| line.starts_with('{') && line.contains("\"run_id\"")).unwrap();
         let payload: Value = serde_json::from_str(payload).unwrap();
         assert!(seen.insert(payload["run_id"].as_str().unwrap().to_owned()), "sent twice: {payload}");
     }

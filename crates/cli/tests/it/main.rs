@@ -1,9 +1,16 @@
 //! The whole program, as people and scripts use it: real processes, a real database, a real agent program.
 
+#[cfg(test)]
 mod bad_input;
+#[cfg(test)]
 mod crashes;
+#[cfg(test)]
 mod first_steps;
+#[cfg(test)]
 mod outcomes;
+#[cfg(test)]
 mod processes;
+#[cfg(test)]
 mod server;
+#[cfg(test)]
 mod thirty_mentions;

@@ -45,7 +45,11 @@ fn a_failed_run_leaves_the_watermark_and_the_next_turn_brings_its_lines_again() 
 fn a_run_can_be_cancelled_while_it_runs_and_while_it_waits() {
     // I5, I8
     let server = server_with_echo();
-    let first = server.json(&["post", "general", r#"@echo SCRIPT:{"prompt":[{"await_cancel":true}]}"#]);
+    let first = server.json(&[
+        "post",
+        "general",
+        r#"@echo SCRIPT:{"prompt":[{"await_cancel":true},{"answer":{"stop":"cancelled"}}]}"#,
+    ]);
     let first = first["runs"][0]["id"].as_str().unwrap().to_owned();
     let second = server.json(&["post", "general", "@echo second"]);
     let second = second["runs"][0]["id"].as_str().unwrap().to_owned();
@@ -55,9 +59,12 @@ fn a_run_can_be_cancelled_while_it_runs_and_while_it_waits() {
     assert_eq!(status(&server.show(&second)), "cancelled");
     server.ok(&["run", "cancel", &first]);
     wait_until("the first has ended", || status(&server.show(&first)) == "cancelled");
-    let third = server.ask("general", "@echo third", &[]);
+    let third = server.ask("general", r#"@echo SCRIPT:{"prompt":[{"text":"third"}]}"#, &[]);
     let third = server.show(third["runs"][0]["id"].as_str().unwrap());
-    assert!(third["sent"].as_str().unwrap().contains("@echo second"), "a cancelled mention is a line: {third}");
+    assert!(
+        third["sent"].as_str().unwrap().contains("@echo second"),
+        "a cancelled mention is a line: {third}"
+    );
     assert_eq!(status(&third), "succeeded");
 }
 
@@ -83,13 +90,13 @@ fn floods_and_broken_lines_cost_at_most_the_run() {
         r#"[{"huge":20000000},{"text":"after"}]"#,
         r#"[{"flood":{"what":"garbage","count":0}}]"#,
         r#"[{"close":true},{"hang":true}]"#,
-        r#"[{"signal":11}]"#,
+        r#"[{"signal":9}]"#,
     ] {
         let run = scripted(&server, prompt);
         assert_eq!(status(&run), "failed", "{prompt}: {run}");
         assert!(!reason(&run).is_empty());
-        let calm = server.ask("general", "@calm are you there?", &[]);
-        assert_eq!(status(&calm["runs"][0]), "succeeded", "{prompt} harmed another agent");
+        let calm = server.ask("general", r#"@calm SCRIPT:{"prompt":[{"text":"here"}]}"#, &[]);
+        assert_eq!(status(&calm["runs"][0]), "succeeded", "{prompt} harmed another agent: {calm}");
     }
     for prompt in [
         r#"[{"raw":"npm WARN deprecated"},{"text":"ok"}]"#,
@@ -99,7 +106,11 @@ fn floods_and_broken_lines_cost_at_most_the_run() {
         r#"[{"text":"ok"},{"answer":{"times":2}}]"#,
     ] {
         let run = scripted(&server, prompt);
-        assert_eq!((status(&run), run["replies"][0]["text"].as_str()), ("succeeded", Some("ok")), "{prompt}: {run}");
+        assert_eq!(
+            (status(&run), run["replies"][0]["text"].as_str()),
+            ("succeeded", Some("ok")),
+            "{prompt}: {run}"
+        );
     }
 }
 
@@ -128,14 +139,18 @@ fn an_empty_answer_and_a_long_one() {
 #[test]
 fn a_permission_is_refused_visibly() {
     let server = server_with_echo();
-    let prompt = r#"[{"permission":{"title":"Run rm","options":["allow_once","reject_once"]}},{"text":"I may not."}]"#;
+    let prompt =
+        r#"[{"permission":{"title":"Run rm","options":["allow_once","reject_once"]}},{"text":"I may not."}]"#;
     let run = scripted(&server, prompt);
     assert_eq!(status(&run), "succeeded");
     let texts: Vec<&str> =
         run["replies"].as_array().unwrap().iter().map(|reply| reply["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["@echo asked for permission and was refused: Run rm", "I may not."]);
     let steps = server.show(run["id"].as_str().unwrap())["events"].clone();
-    assert_eq!((steps[0]["kind"].as_str(), steps[0]["body"]["option"].as_str()), (Some("permission"), Some("reject_once")));
+    assert_eq!(
+        (steps[0]["kind"].as_str(), steps[0]["body"]["option"].as_str()),
+        (Some("permission"), Some("reject_once"))
+    );
 }
 
 #[test]

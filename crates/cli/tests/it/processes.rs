@@ -49,7 +49,11 @@ fn a_killed_server_leaves_nothing_for_long() {
 fn a_turn_that_runs_at_sigterm_is_cancelled_and_said_so() {
     let mut server = TestServer::start();
     server.add_scripted("echo", "general", "log", &[]);
-    server.ok(&["post", "general", r#"@echo SCRIPT:{"prompt":[{"await_cancel":true}]}"#]);
+    server.ok(&[
+        "post",
+        "general",
+        r#"@echo SCRIPT:{"prompt":[{"await_cancel":true},{"answer":{"stop":"cancelled"}}]}"#,
+    ]);
     wait_until("it runs", || server.json(&["run", "list"])[0]["status"] == "running");
     assert!(server.stop().success());
     server.start_again(&[]);
@@ -63,7 +67,10 @@ fn a_pool_of_one_serves_two_agents_in_turn() {
     server.add_scripted("echo", "general", "log", &[]);
     for agent in ["echo", "guide", "echo"] {
         let asked = server.ask("general", &format!("@{agent} hello"), &[]);
-        assert_eq!((asked["runs"][0]["status"].as_str(), asked["runs"][0]["lease"].as_str()), (Some("succeeded"), Some("cold")));
+        assert_eq!(
+            (asked["runs"][0]["status"].as_str(), asked["runs"][0]["lease"].as_str()),
+            (Some("succeeded"), Some("cold"))
+        );
         let alive = server.json(&["agent", "list"]);
         let alive = alive.as_array().unwrap().iter().filter(|agent| agent["state"] == "idle").count();
         assert_eq!(alive, 1);
@@ -113,9 +120,9 @@ fn an_agent_keeps_its_process_for_the_channel() {
         server.ask("general", "@echo hello", &[]);
     }
     let log = std::fs::read_to_string(server.file("log")).unwrap();
-    let starts = log.lines().filter(|line| {
-        serde_json::from_str::<Value>(line).is_ok_and(|line| line.get("start").is_some())
-    });
+    let starts = log
+        .lines()
+        .filter(|line| serde_json::from_str::<Value>(line).is_ok_and(|line| line.get("start").is_some()));
     assert_eq!(starts.count(), 1);
 }
 

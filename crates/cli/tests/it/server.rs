@@ -148,11 +148,6 @@ impl TestServer {
         child.wait().unwrap()
     }
 
-    /// Process id of the server.
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.as_ref().expect("it runs").id()
-    }
-
     /// Processes of this server's agents: those that work in its folder, or name it in their arguments.
     pub(crate) fn left(&self) -> Vec<String> {
         processes_in(self.home.path())
@@ -222,7 +217,8 @@ fn processes_in(folder: &Path) -> Vec<String> {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
         let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let arguments = String::from_utf8_lossy(&arguments).replace('\0', " ");
-        let works_there = std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
+        let works_there =
+            std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
         let is_server = arguments.contains(" serve --listen ");
         let named = works_there || arguments.contains(&folder.display().to_string());
         if pid != own && named && !is_server && !is_zombie(&entry.path()) {

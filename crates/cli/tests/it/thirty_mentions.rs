@@ -114,7 +114,8 @@ pub(crate) fn logged_prompts(log: &str) -> Vec<String> {
 fn base_gives_the_base_systems_blocks_line_by_line() {
     let server = TestServer::start();
     people(&server);
-    server.add_scripted("echo", "general", "log", &["--delivery", "base"]);
+    let script = r#"SCRIPTED_SCRIPT={"prompt":[{"text":"noted"}]}"#;
+    server.add_scripted("echo", "general", "log", &["--delivery", "base", "--env", script]);
     let played = play(&server, "general", "echo");
     let mut base = Base::default();
     for run in &played.runs {

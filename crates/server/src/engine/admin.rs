@@ -1,7 +1,7 @@
 //! Channels, people and agents: making, removing, starting fresh.
 
 use delivery::mention::is_handle;
-use delivery::model::{ChannelId, Key, SessionPolicy};
+use delivery::model::{ChannelId, SessionPolicy};
 use delivery::queue;
 use delivery::residency;
 use storage::{Binding, NewBinding, PlacedWatermark, Role, RunStatus, Store};
@@ -158,11 +158,6 @@ pub(super) fn direct_binding(
     let Some(model) = elsewhere.max_by_key(|binding| binding.created_at) else { return Ok(None) };
     let spec = NewBinding { channel: channel.clone(), ..model.spec };
     Ok(Some(store.add_binding(&spec, now.wall)?))
-}
-
-/// The key of a run's binding.
-pub(super) fn key_text(key: &Key) -> String {
-    format!("{} in {}", key.binding, key.channel)
 }
 
 fn bare_handle(text: &str) -> Result<String, ApiError> {

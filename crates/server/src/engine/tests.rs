@@ -436,14 +436,14 @@ fn an_agent_that_floods_with_steps_fills_no_disk() {
 #[test]
 fn a_deleted_message_cancels_the_run_that_waits_for_it() {
     let mut world = World::new();
-    let (message, runs) = world.post("@claude first");
+    let (message, runs) = world.post("@claude zebra");
     world.ask(Request::Delete { message: message.row.id }).unwrap();
     assert_eq!(world.status(&runs[0].id), RunStatus::Cancelled);
     let epoch = world.started("claude", "s-1");
     assert!(!world.given.iter().any(|command| matches!(command, Command::Prompt { .. })));
     world.post("@claude second");
     let (run, text) = world.prompt("claude");
-    assert!(!text.contains("first"), "{text}");
+    assert!(!text.contains("zebra"), "{text}");
     world.answered("claude", epoch, &run, "ok");
 }
 

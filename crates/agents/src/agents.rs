@@ -1,0 +1,104 @@
+//! All agent processes: carries out commands, one task per process.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use delivery::model::{Epoch, Key};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
+
+use crate::message::{Command, Event, Spec};
+use crate::process::{self, Order};
+
+/// Commands that wait for one process. A key has one turn at a time, so there are a prompt, its cancel and an end;
+/// a process that lets more pile up is given up.
+const ORDERS_MAX: usize = 16;
+
+/// The agent processes. Dropping it ends them all.
+#[derive(Debug)]
+pub struct Agents {
+    holder: Arc<[String]>,
+    events: mpsc::Sender<Event>,
+    live: Arc<Mutex<Live>>,
+    tasks: TaskTracker,
+    runtime: Handle,
+}
+
+/// Where the orders for each process go.
+type Live = BTreeMap<(Key, Epoch), mpsc::Sender<Order>>;
+
+impl Agents {
+    /// None yet. `holder` is the program that ends trees and its arguments before `-- COMMAND`; `events` tells what
+    /// happens: while it is full, nothing more is read of the agents. To be called within a runtime.
+    pub fn new(holder: Vec<String>, events: mpsc::Sender<Event>) -> Self {
+        Self {
+            holder: holder.into(),
+            events,
+            live: Arc::default(),
+            tasks: TaskTracker::new(),
+            runtime: Handle::current(),
+        }
+    }
+
+    /// Carries out a command; never waits.
+    pub fn carry_out(&self, command: Command) {
+        match command {
+            Command::Start { key, epoch, spec } => self.start(key, epoch, *spec),
+            Command::Prompt { key, epoch, run, text } => self.order(key, epoch, Order::Prompt { run, text }),
+            Command::Cancel { key, epoch, run } => self.order(key, epoch, Order::Cancel(run)),
+            Command::End { key, epoch } => self.order(key, epoch, Order::End),
+        }
+    }
+
+    /// Waits until all processes are gone and all their events were taken. Ends none by itself.
+    pub async fn ended(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.tasks.reopen();
+    }
+
+    fn start(&self, key: Key, epoch: Epoch, spec: Spec) {
+        let name = (key, epoch);
+        let (orders, waiting) = mpsc::channel(ORDERS_MAX);
+        {
+            let mut live = lock(&self.live);
+            if live.contains_key(&name) {
+                tracing::error!(?name, "a process of this key and epoch runs already");
+                return;
+            }
+            live.insert(name.clone(), orders);
+        }
+        let (holder, live) = (Arc::clone(&self.holder), Arc::clone(&self.live));
+        let outlet = process::Outlet::new(name.clone(), self.events.clone());
+        let task = async move {
+            process::run(&holder, &spec, waiting, outlet).await;
+            lock(&live).remove(&name);
+        };
+        self.tasks.spawn_on(task, &self.runtime);
+    }
+
+    fn order(&self, key: Key, epoch: Epoch, order: Order) {
+        let name = (key, epoch);
+        let mut live = lock(&self.live);
+        let Some(orders) = live.get(&name) else {
+            tracing::debug!(?name, "a command for a process that is gone");
+            return;
+        };
+        if orders.try_send(order).is_err() {
+            // Its queue ends with that, which the process takes for an `End`.
+            live.remove(&name);
+        }
+    }
+}
+
+impl Drop for Agents {
+    fn drop(&mut self) {
+        // The tasks share the map: without this their queues would stay open.
+        lock(&self.live).clear();
+    }
+}
+
+fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
+    live.lock().unwrap_or_else(PoisonError::into_inner)
+}

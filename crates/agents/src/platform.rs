@@ -1,0 +1,69 @@
+//! What differs between operating systems, behind one interface.
+
+use std::io;
+use std::path::Path;
+
+use nix::sys::signal::SigSet;
+use rustix::process::{Pid, Signal};
+
+#[cfg(target_os = "linux")]
+#[path = "platform/linux.rs"]
+mod system;
+#[cfg(not(target_os = "linux"))]
+#[path = "platform/other.rs"]
+mod system;
+
+pub(crate) use system::*;
+
+/// A signal that asks or one that forces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Force {
+    /// SIGTERM.
+    Ask,
+    /// SIGKILL.
+    Kill,
+}
+
+impl Force {
+    fn signal(self) -> Signal {
+        match self {
+            Self::Ask => Signal::TERM,
+            Self::Kill => Signal::KILL,
+        }
+    }
+}
+
+/// Keeps signals of a terminal or a service manager from ending the holder before its tree. Programs inherit that.
+pub(crate) fn block_signals() -> io::Result<()> {
+    Ok(SigSet::all().thread_block()?)
+}
+
+/// Between fork and exec: undoes [`block_signals`].
+pub(crate) fn unblock_signals() -> io::Result<()> {
+    Ok(SigSet::empty().thread_set_mask()?)
+}
+
+/// Lets a process that was stopped go on.
+pub(crate) fn go_on(pid: u32) {
+    signal(pid, Signal::CONT);
+}
+
+/// In the server: kills what is left of a holder's tree, without the holder itself.
+pub(crate) fn kill_tree(holder: u32) {
+    signal_tree(holder, None, Force::Kill);
+}
+
+fn signal(pid: u32, signal: Signal) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid
+        && let Err(error) = rustix::process::kill_process(pid, signal)
+    {
+        tracing::debug!(%error, ?pid, "a process could not be signalled");
+    }
+}
+
+/// An error of the system with what was tried and where.
+fn failed(what: &str, path: &Path) -> impl Fn(io::Error) -> String {
+    let path = path.display().to_string();
+    move |error| format!("{what} {path}: {error}")
+}

@@ -1,0 +1,33 @@
+//! Systems without subreapers and mount namespaces: the agent's process group stands for its tree.
+
+use std::io;
+
+use rustix::process::Pid;
+
+use super::Force;
+use crate::message::Hide;
+
+/// There is no way to adopt orphans here.
+pub(crate) fn adopt_orphans() -> io::Result<()> {
+    Ok(())
+}
+
+/// There is no way to die with the parent here.
+pub(crate) fn die_with(_parent: Pid) -> io::Result<()> {
+    Ok(())
+}
+
+/// Signals the agent's process group, where the agent is known.
+pub(crate) fn signal_tree(_holder: u32, agent: Option<u32>, force: Force) {
+    let group = agent.and_then(|agent| i32::try_from(agent).ok()).and_then(Pid::from_raw);
+    if let Some(group) = group
+        && let Err(error) = rustix::process::kill_process_group(group, force.signal())
+    {
+        tracing::debug!(%error, ?group, "a process group could not be signalled");
+    }
+}
+
+/// Folders cannot be hidden here.
+pub(crate) fn hide(_hide: &Hide) -> Result<(), String> {
+    Err("this system has no mount namespaces".to_owned())
+}

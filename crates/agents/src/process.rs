@@ -1,0 +1,389 @@
+//! One agent process: its task moves lines, orders, time and events between the session and the outside.
+
+use std::collections::VecDeque;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use delivery::model::RunId;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::lines::{Line, LineReader};
+use crate::message::{EventKind, Spec};
+use crate::platform;
+use crate::redact::Secrets;
+use crate::report::Report;
+use crate::session::{Output, Session};
+use crate::tail::Tail;
+
+mod open;
+mod outlet;
+
+pub(crate) use outlet::Outlet;
+
+/// How long an agent may live on after closing its input or output.
+const CLOSED_GRACE: Duration = Duration::from_secs(1);
+
+/// How long the holder may take to end the tree; it takes 0.5 s itself before it forces.
+const FORCE_LIMIT: Duration = Duration::from_secs(3);
+
+/// How long what a dead process left in its pipes is read.
+const DRAIN_LIMIT: Duration = Duration::from_secs(1);
+
+/// Bytes that wait to be written while the agent is still read. An agent that asks without reading the answers
+/// waits for its own answers.
+const WAITING_BYTES_MAX: usize = 1024 * 1024;
+
+/// Bytes of standard error read at a time.
+const STDERR_BYTES: usize = 4 * 1024;
+
+/// A command for one process.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Send a prompt.
+    Prompt {
+        /// Its run.
+        run: RunId,
+        /// The exact text.
+        text: String,
+    },
+    /// Cancel the turn of this run.
+    Cancel(RunId),
+    /// End the process.
+    End,
+}
+
+/// Runs one process from start to end; the last event is `Exited`.
+pub(crate) async fn run(
+    holder: &Arc<[String]>,
+    spec: &Spec,
+    orders: mpsc::Receiver<Order>,
+    mut outlet: Outlet,
+) {
+    let reason = match open::open(holder, spec).await {
+        Ok(opened) => Live::new(opened, spec, orders).run(&mut outlet).await,
+        Err(reason) => Some(spec.secrets.redact(&reason)),
+    };
+    outlet.push(EventKind::Exited { reason });
+    outlet.flush().await;
+}
+
+/// A process that runs.
+struct Live {
+    child: Child,
+    pid: u32,
+    /// `None` once closed.
+    stdin: Option<ChildStdin>,
+    stdout: LineReader<ChildStdout>,
+    stderr: ChildStderr,
+    reports: LineReader<OwnedReadHalf>,
+    /// While it lives, the holder keeps the tree alive.
+    control: Option<OwnedWriteHalf>,
+    orders: mpsc::Receiver<Order>,
+    session: Session,
+    waiting: Waiting,
+    tail: Tail,
+    secrets: Secrets,
+    grace: Duration,
+    ending: Ending,
+    reading: Reading,
+    /// Whether its end was ordered.
+    end_ordered: bool,
+    /// Why it had to be ended.
+    unfit: Option<String>,
+}
+
+/// How far the end has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// It lives.
+    Not,
+    /// Its input is closed; it may go by itself until then.
+    Asked(Instant),
+    /// The holder ends the tree; it has until then.
+    Forced(Instant),
+    /// Everything was killed from here.
+    Killed,
+}
+
+/// Which streams are open.
+#[derive(Clone, Copy)]
+struct Reading {
+    stdout: bool,
+    stderr: bool,
+    orders: bool,
+}
+
+impl Live {
+    fn new(opened: open::Opened, spec: &Spec, orders: mpsc::Receiver<Order>) -> Self {
+        let open::Opened { child, pid, stdin, stdout, stderr, reports, control, notices } = opened;
+        Self {
+            child,
+            pid,
+            stdin: Some(stdin),
+            stdout: LineReader::new(stdout),
+            stderr,
+            reports,
+            control: Some(control),
+            orders,
+            session: Session::new(spec, pid, notices, Instant::now()),
+            waiting: Waiting::default(),
+            tail: Tail::default(),
+            secrets: spec.secrets.clone(),
+            grace: spec.limits.grace,
+            ending: Ending::Not,
+            reading: Reading { stdout: true, stderr: true, orders: true },
+            end_ordered: false,
+            unfit: None,
+        }
+    }
+
+    /// Until the tree is gone; gives the reason of its end.
+    async fn run(mut self, outlet: &mut Outlet) -> Option<String> {
+        let mut stderr_bytes = [0; STDERR_BYTES];
+        let status = loop {
+            self.carry(outlet);
+            let now = Instant::now();
+            let wake = self.next_timeout();
+            let reads = self.reading.stdout && outlet.is_empty() && self.waiting.bytes < WAITING_BYTES_MAX;
+            tokio::select! {
+                status = self.child.wait() => break status,
+                order = self.orders.recv(), if self.reading.orders => self.obey(order),
+                line = self.stdout.next(), if reads => self.heard(line.unwrap_or(Line::End)),
+                written = write(&mut self.stdin, &self.waiting), if self.stdin.is_some() && !self.waiting.is_empty() =>
+                    self.wrote(written),
+                read = self.stderr.read(&mut stderr_bytes), if self.reading.stderr => {
+                    let read = read.unwrap_or(0);
+                    self.reading.stderr = read > 0;
+                    self.tail.push(&stderr_bytes[..read]);
+                }
+                () = outlet.send(), if !outlet.is_empty() => self.session.excuse_silence(Instant::now()),
+                () = sleep_until(wake.unwrap_or(now)), if wake.is_some() => self.timed_out(),
+            }
+        };
+        self.finish(status.ok(), outlet).await
+    }
+
+    /// Does what the session wants done.
+    fn carry(&mut self, outlet: &mut Outlet) {
+        while let Some(output) = self.session.next_output() {
+            match output {
+                Output::Line(line) => self.waiting.push(line, None),
+                Output::Prompt { line, run } => self.waiting.push(line, Some(run)),
+                Output::Event(kind) => outlet.push(kind),
+                Output::Unfit(reason) => {
+                    self.unfit.get_or_insert(reason);
+                    self.force();
+                }
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        match self.ending {
+            Ending::Not => self.session.next_timeout(),
+            Ending::Asked(until) | Ending::Forced(until) => Some(until),
+            Ending::Killed => None,
+        }
+    }
+
+    fn timed_out(&mut self) {
+        let now = Instant::now();
+        match self.ending {
+            Ending::Not => self.session.handle_timeout(now),
+            Ending::Asked(until) if until <= now => {
+                if !self.end_ordered {
+                    self.unfit.get_or_insert_with(|| {
+                        "the agent closed its standard input or output but did not end".to_owned()
+                    });
+                }
+                self.force();
+            }
+            Ending::Forced(until) if until <= now => self.kill(),
+            Ending::Asked(_) | Ending::Forced(_) | Ending::Killed => {}
+        }
+    }
+
+    fn obey(&mut self, order: Option<Order>) {
+        let now = Instant::now();
+        match order {
+            Some(Order::Prompt { run, text }) if self.ending == Ending::Not => {
+                self.session.prompt(run, &text, now);
+            }
+            // The coming `Exited` answers it.
+            Some(Order::Prompt { .. }) => {}
+            Some(Order::Cancel(run)) => self.session.cancel(&run, now),
+            Some(Order::End) => self.end(),
+            None => {
+                self.reading.orders = false;
+                self.end();
+            }
+        }
+    }
+
+    /// Asks the agent to end by closing its input.
+    fn end(&mut self) {
+        self.end_ordered = true;
+        self.session.lost("the agent's process was ended during the turn");
+        self.close_input();
+        match self.ending {
+            Ending::Not | Ending::Asked(_) => self.ending = Ending::Asked(Instant::now() + self.grace),
+            Ending::Forced(_) | Ending::Killed => {}
+        }
+    }
+
+    /// The agent closed one of its streams: it is ending, or it has to.
+    fn closed(&mut self) {
+        self.close_input();
+        if self.ending == Ending::Not {
+            self.ending = Ending::Asked(Instant::now() + CLOSED_GRACE);
+        }
+    }
+
+    fn close_input(&mut self) {
+        self.stdin = None;
+        self.waiting = Waiting::default();
+    }
+
+    /// Has the holder end the tree.
+    fn force(&mut self) {
+        self.close_input();
+        self.control = None;
+        // A holder that the agent stopped would not see it.
+        platform::go_on(self.pid);
+        if self.ending != Ending::Killed {
+            self.ending = Ending::Forced(Instant::now() + FORCE_LIMIT);
+        }
+    }
+
+    /// The holder did not end the tree: ends it from here.
+    fn kill(&mut self) {
+        self.ending = Ending::Killed;
+        platform::kill_tree(self.pid);
+        if let Err(error) = self.child.start_kill() {
+            tracing::warn!(%error, pid = self.pid, "the holder could not be killed");
+        }
+    }
+
+    fn heard(&mut self, line: Line) {
+        match line {
+            Line::Text(line) => self.session.handle_line(&line, Instant::now()),
+            Line::TooLong => {
+                self.reading.stdout = false;
+                self.session.broken("the agent wrote a line of more than 16 MiB");
+            }
+            Line::End => {
+                self.reading.stdout = false;
+                self.closed();
+            }
+        }
+    }
+
+    fn wrote(&mut self, written: std::io::Result<usize>) {
+        match written {
+            Ok(bytes) => {
+                if let Some(run) = self.waiting.written(bytes) {
+                    self.session.written(run);
+                }
+            }
+            Err(error) => {
+                tracing::debug!(%error, pid = self.pid, "an agent does not take its input");
+                self.closed();
+            }
+        }
+    }
+
+    /// The holder is gone, and with it the tree: takes what is left in the pipes, settles the turn.
+    async fn finish(mut self, status: Option<ExitStatus>, outlet: &mut Outlet) -> Option<String> {
+        if status.is_none_or(|status| status.signal().is_some()) {
+            platform::kill_tree(self.pid);
+        }
+        let rest = async {
+            while self.reading.stdout {
+                let line = self.stdout.next().await.unwrap_or(Line::End);
+                self.heard(line);
+                self.carry(outlet);
+            }
+            let mut bytes = [0; STDERR_BYTES];
+            while self.reading.stderr {
+                let read = self.stderr.read(&mut bytes).await.unwrap_or(0);
+                self.reading.stderr = read > 0;
+                self.tail.push(&bytes[..read]);
+            }
+        };
+        if timeout(DRAIN_LIMIT, rest).await.is_err() {
+            tracing::warn!(pid = self.pid, "something outside its tree holds an agent's pipes open");
+        }
+        let how = self.how_it_ended(status).await;
+        let reason = self.unfit.take().unwrap_or_else(|| format!("the agent's process ended: {how}"));
+        let reason = match self.tail.shown(&self.secrets) {
+            Some(tail) => format!("{reason}; the end of its standard error:\n{tail}"),
+            None => reason,
+        };
+        self.session.lost(&reason);
+        self.carry(outlet);
+        if self.end_ordered { None } else { Some(reason) }
+    }
+
+    /// In words, from what the holder reported, else from its own end.
+    async fn how_it_ended(&mut self, status: Option<ExitStatus>) -> String {
+        let mut how = match status {
+            Some(status) => format!("its holder ended too ({status})"),
+            None => "its holder is lost".to_owned(),
+        };
+        while let Ok(Ok(Line::Text(line))) = timeout(DRAIN_LIMIT, self.reports.next()).await {
+            how = match Report::read(&line) {
+                Some(Report::Exited(status)) => format!("exit status {status}"),
+                Some(Report::Signaled(signal)) => format!("signal {signal}"),
+                Some(Report::Exposed(_) | Report::Failed(_) | Report::Started) | None => continue,
+            };
+        }
+        how
+    }
+}
+
+/// Lines that wait to be written.
+#[derive(Default)]
+struct Waiting {
+    lines: VecDeque<(Vec<u8>, Option<RunId>)>,
+    /// Bytes of the first line that were written.
+    begun: usize,
+    /// Bytes of all lines.
+    bytes: usize,
+}
+
+impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    fn push(&mut self, line: Vec<u8>, run: Option<RunId>) {
+        self.bytes += line.len();
+        self.lines.push_back((line, run));
+    }
+
+    /// Takes note of bytes that were written; gives the run whose prompt is complete by that.
+    fn written(&mut self, bytes: usize) -> Option<RunId> {
+        self.begun += bytes;
+        if self.lines.front().is_none_or(|(line, _)| self.begun < line.len()) {
+            return None;
+        }
+        self.begun = 0;
+        let (line, run) = self.lines.pop_front()?;
+        self.bytes -= line.len();
+        run
+    }
+}
+
+/// Writes as much of the first line as the pipe takes. Dropping the future loses nothing.
+async fn write(stdin: &mut Option<ChildStdin>, waiting: &Waiting) -> std::io::Result<usize> {
+    match (stdin, waiting.lines.front()) {
+        (Some(stdin), Some((line, _))) => stdin.write(&line[waiting.begun..]).await,
+        (None, _) | (_, None) => Ok(0),
+    }
+}

@@ -1,0 +1,104 @@
+//! Starts an agent under its holder and waits until the holder says that it runs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+use crate::lines::{Line, LineReader};
+use crate::message::{Hide, Spec};
+use crate::report::Report;
+use crate::spawn::{self, Held};
+
+/// How long the holder may take to start the agent; it has nothing else to do.
+const HOLDER_LIMIT: Duration = Duration::from_secs(10);
+
+/// An agent that runs under its holder.
+#[derive(Debug)]
+pub(super) struct Opened {
+    /// The holder.
+    pub(super) child: Child,
+    /// Its id.
+    pub(super) pid: u32,
+    pub(super) stdin: ChildStdin,
+    pub(super) stdout: ChildStdout,
+    pub(super) stderr: ChildStderr,
+    /// What the holder tells.
+    pub(super) reports: LineReader<OwnedReadHalf>,
+    /// Dropped, it has the holder end the tree.
+    pub(super) control: OwnedWriteHalf,
+    /// Things to tell people.
+    pub(super) notices: Vec<String>,
+}
+
+/// Starts the agent; the error is for people.
+pub(super) async fn open(holder: &Arc<[String]>, spec: &Spec) -> Result<Opened, String> {
+    let Some(hide) = &spec.hide else {
+        return attempt(holder, spec, None).await.map_err(|refused| refused.reason());
+    };
+    match attempt(holder, spec, Some(hide)).await {
+        Ok(opened) => Ok(opened),
+        Err(Refused::Failed(reason)) => Err(reason),
+        // A holder that failed half-way may stand in a namespace where the agent could not work: a new one.
+        Err(Refused::Exposed(reason)) => {
+            let mut opened = attempt(holder, spec, None).await.map_err(|refused| refused.reason())?;
+            opened.notices.push(format!("the data folder could not be hidden from the agent: {reason}"));
+            Ok(opened)
+        }
+    }
+}
+
+/// Why the holder did not start the agent.
+enum Refused {
+    Exposed(String),
+    Failed(String),
+}
+
+impl Refused {
+    fn reason(self) -> String {
+        match self {
+            Self::Exposed(reason) | Self::Failed(reason) => reason,
+        }
+    }
+}
+
+async fn attempt(holder: &Arc<[String]>, spec: &Spec, hide: Option<&Hide>) -> Result<Opened, Refused> {
+    let (held, pid) = start(holder, spec, hide).await.map_err(Refused::Failed)?;
+    let Held { child, stdin, stdout, stderr, control } = held;
+    let (reports, control) = control.into_split();
+    let mut reports = LineReader::new(reports);
+    let line = match timeout(HOLDER_LIMIT, reports.next()).await {
+        Ok(Ok(Line::Text(line))) => line,
+        Ok(Ok(Line::TooLong | Line::End) | Err(_)) => {
+            return Err(Refused::Failed("the holder ended without starting the agent".to_owned()));
+        }
+        Err(_) => return Err(Refused::Failed("the holder did not start the agent in time".to_owned())),
+    };
+    match Report::read(&line) {
+        Some(Report::Started) => {
+            Ok(Opened { child, pid, stdin, stdout, stderr, reports, control, notices: Vec::new() })
+        }
+        Some(Report::Exposed(reason)) => Err(Refused::Exposed(reason)),
+        Some(Report::Failed(reason)) => Err(Refused::Failed(reason)),
+        Some(Report::Exited(_) | Report::Signaled(_)) | None => {
+            Err(Refused::Failed(format!("the holder is not this version's: {line}")))
+        }
+    }
+}
+
+/// Starts the holder. On a thread of its own: making the folder or starting the program can hang on a file system.
+async fn start(holder: &Arc<[String]>, spec: &Spec, hide: Option<&Hide>) -> Result<(Held, u32), String> {
+    let (holder, spec, hide) = (Arc::clone(holder), spec.clone(), hide.cloned());
+    let started = tokio::task::spawn_blocking(move || {
+        std::fs::create_dir_all(&spec.cwd).map_err(|error| {
+            format!("the agent's folder {} could not be made: {error}", spec.cwd.display())
+        })?;
+        let held = spawn::holder(&holder, &spec, hide.as_ref())
+            .map_err(|error| format!("the holder {} could not be started: {error}", holder.join(" ")))?;
+        let pid = held.child.id().ok_or_else(|| "the holder ended at once".to_owned())?;
+        Ok((held, pid))
+    });
+    started.await.map_err(|error| format!("the holder could not be started: {error}"))?
+}

@@ -1,0 +1,101 @@
+//! Replaces secrets in what an agent says, also where a secret is cut by the pieces of a stream.
+
+use std::fmt;
+use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
+
+/// What stands in a secret's place.
+const REDACTED: &str = "[redacted]";
+
+/// Shorter values are not taken for secrets: replacing `1` or `true` would only garble text.
+const SECRET_CHARS_MIN: usize = 8;
+
+/// The texts that must not be shown. Cheap to clone; `Debug` tells their number alone.
+#[derive(Clone, Default)]
+pub struct Secrets {
+    /// Longest first, so that of two that begin at one place the longer is replaced.
+    texts: Arc<[String]>,
+}
+
+impl Secrets {
+    /// Those of `texts` that have at least 8 characters.
+    pub fn new(texts: impl IntoIterator<Item = String>) -> Self {
+        let mut texts: Vec<String> =
+            texts.into_iter().filter(|text| text.chars().count() >= SECRET_CHARS_MIN).collect();
+        texts.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        texts.dedup();
+        Self { texts: texts.into() }
+    }
+
+    /// `text` with every secret replaced by `[redacted]`.
+    pub fn redact(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        self.copy(text, text.len(), &mut out);
+        out
+    }
+
+    /// A stream of pieces that redacts as [`Self::redact`] would the whole.
+    pub(crate) fn stream(&self) -> Stream {
+        Stream { secrets: self.clone(), held: String::new() }
+    }
+
+    /// Copies to `out` what begins before `end`, redacted; returns where it stopped: at or, after a secret that
+    /// crosses it, past `end`.
+    fn copy(&self, text: &str, end: usize, out: &mut String) -> usize {
+        let mut at = 0;
+        while at < end {
+            let rest = &text[at..];
+            if let Some(secret) = self.texts.iter().find(|secret| rest.starts_with(secret.as_str())) {
+                out.push_str(REDACTED);
+                at += secret.len();
+            } else if let Some(next) = rest.chars().next() {
+                out.push(next);
+                at += next.len_utf8();
+            }
+        }
+        at
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secrets({})", self.texts.len())
+    }
+}
+
+/// Redacts a text that comes in pieces. Holds back the longest secret's length less one byte, since a secret may
+/// begin there.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    secrets: Secrets,
+    held: String,
+}
+
+impl Stream {
+    /// Takes a piece, gives what can be shown by now.
+    pub(crate) fn push(&mut self, piece: &str) -> String {
+        let Some(longest) = self.secrets.texts.first().map(String::len) else {
+            return piece.to_owned();
+        };
+        self.held.push_str(piece);
+        let mut end = (self.held.len() + 1).saturating_sub(longest);
+        while !self.held.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.give(end)
+    }
+
+    /// Gives the rest: no more pieces belong to this text.
+    pub(crate) fn flush(&mut self) -> String {
+        self.give(self.held.len())
+    }
+
+    fn give(&mut self, end: usize) -> String {
+        let mut out = String::with_capacity(end);
+        let stopped = self.secrets.copy(&self.held, end, &mut out);
+        self.held.drain(..stopped);
+        out
+    }
+}

@@ -1,0 +1,461 @@
+//! The conversation with one agent as a state machine without I/O: lines, orders and time in, lines and events out.
+//!
+//! One session, at most one prompt in flight. An answer counts only for the request that waits for it and only
+//! once that was written: late, repeated and invented ones change nothing.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1 as schema;
+use delivery::model::{NativeId, RunId};
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use crate::message::{EventKind, Spec, Started, TimeLimits, Update};
+use crate::redact::Secrets;
+use crate::wire::{self, Incoming, ModelSetting};
+
+#[cfg(test)]
+mod tests;
+mod turn;
+
+use turn::{InFlight, Why};
+
+/// Lines in a row that are not the protocol before the agent is given up: a few are warnings of a package
+/// manager or a start script, more is a program that does not speak it.
+const FOREIGN_LINES_MAX: u32 = 200;
+
+/// Characters of a title, an id or a message of an error shown.
+const SHORT_CHARS_MAX: usize = 500;
+
+/// Characters of a plan shown.
+const PLAN_CHARS_MAX: usize = 8_000;
+
+/// The version of the protocol that is spoken.
+const PROTOCOL_VERSION: u64 = 1;
+
+/// What is to be done.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Output {
+    /// Write this line.
+    Line(Vec<u8>),
+    /// Write this prompt and tell when it was ([`Session::written`]).
+    Prompt {
+        /// The line.
+        line: Vec<u8>,
+        /// Its run.
+        run: RunId,
+    },
+    /// Tell this.
+    Event(EventKind),
+    /// End the process: it cannot be talked with, for this reason.
+    Unfit(String),
+}
+
+/// The conversation.
+#[derive(Debug)]
+pub(crate) struct Session {
+    phase: Phase,
+    cwd: PathBuf,
+    system_prompt: Option<String>,
+    model: Option<String>,
+    limits: TimeLimits,
+    secrets: Secrets,
+    native: String,
+    started: Started,
+    /// Number of the last request; they are never used twice.
+    last_id: u64,
+    /// Lines since the last message that were none.
+    foreign_lines: u32,
+    outputs: VecDeque<Output>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// A request of the start waits for its answer.
+    Asked { asked: Asked, id: u64, until: Instant },
+    /// The session waits for a prompt.
+    Idle,
+    /// A prompt waits for its answer.
+    Turn(Box<InFlight>),
+    /// Nothing more is said or heard.
+    Over,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Initialize,
+    NewSession,
+    Model,
+}
+
+impl Asked {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Initialize => "initialize",
+            Self::NewSession => "session/new",
+            Self::Model => "the setting of its model",
+        }
+    }
+}
+
+impl Session {
+    /// Begins with `initialize`. `pid` and `notices` are told with [`EventKind::Started`].
+    pub(crate) fn new(spec: &Spec, pid: u32, notices: Vec<String>, now: Instant) -> Self {
+        let mut session = Self {
+            phase: Phase::Over,
+            cwd: spec.cwd.clone(),
+            system_prompt: spec.system_prompt.clone(),
+            model: spec.model.clone(),
+            limits: spec.limits,
+            secrets: spec.secrets.clone(),
+            native: String::new(),
+            started: Started { native: NativeId(String::new()), system_prompt: false, pid, notices },
+            last_id: 0,
+            foreign_lines: 0,
+            outputs: VecDeque::new(),
+        };
+        let client =
+            schema::ClientSessionCapabilities::new().compaction(schema::CompactionCapabilities::new());
+        let params = schema::InitializeRequest::new(ProtocolVersion::V1)
+            .client_capabilities(schema::ClientCapabilities::new().session(client))
+            .client_info(schema::Implementation::new("highwater", env!("CARGO_PKG_VERSION")));
+        session.ask(Asked::Initialize, "initialize", &params, now);
+        session
+    }
+
+    /// What is to be done next.
+    pub(crate) fn next_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// When [`Self::handle_timeout`] is to be called.
+    pub(crate) fn next_timeout(&self) -> Option<Instant> {
+        match &self.phase {
+            Phase::Asked { until, .. } => Some(*until),
+            Phase::Turn(turn) => Some(turn.due(&self.limits).0),
+            Phase::Idle | Phase::Over => None,
+        }
+    }
+
+    /// Time went on. Called too early it does nothing.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        if self.next_timeout().is_none_or(|due| now < due) {
+            return;
+        }
+        match &mut self.phase {
+            Phase::Asked { asked, .. } => {
+                let reason = format!(
+                    "the agent did not answer {} within {}",
+                    asked.name(),
+                    turn::seconds(self.limits.start)
+                );
+                self.unfit(reason);
+            }
+            Phase::Turn(turn) => {
+                let why = turn.due(&self.limits).1;
+                match turn.stopping {
+                    None => self.stop(why, now),
+                    Some((asked_for, _)) => {
+                        let reason = asked_for.reason_unanswered(&self.limits);
+                        self.unfit(reason);
+                    }
+                }
+            }
+            Phase::Idle | Phase::Over => {}
+        }
+    }
+
+    /// Nothing was read for a while although there may have been something: the agent is not to blame.
+    pub(crate) fn excuse_silence(&mut self, now: Instant) {
+        if let Phase::Turn(turn) = &mut self.phase {
+            turn.heard = now;
+        }
+    }
+
+    /// Sends a prompt.
+    pub(crate) fn prompt(&mut self, run: RunId, text: &str, now: Instant) {
+        let reason = match &self.phase {
+            Phase::Idle => {
+                let prompt = vec![schema::ContentBlock::from(text)];
+                let params = schema::PromptRequest::new(self.native.clone(), prompt);
+                let id = self.next_id();
+                let line = wire::request(id, "session/prompt", &params);
+                let turn = InFlight::new(id, run.clone(), self.secrets.stream(), now);
+                self.phase = Phase::Turn(Box::new(turn));
+                self.outputs.push_back(Output::Prompt { line, run });
+                return;
+            }
+            // Its end answers the prompt, which was not written.
+            Phase::Over => return,
+            Phase::Turn(_) => "another turn of this agent is in flight",
+            Phase::Asked { .. } => "the agent's session has not begun",
+        };
+        self.tell(EventKind::TurnFailed { run, reason: reason.to_owned() });
+    }
+
+    /// The prompt of this run was handed to the agent.
+    pub(crate) fn written(&mut self, run: RunId) {
+        if let Phase::Turn(turn) = &mut self.phase
+            && turn.run == run
+        {
+            turn.written = true;
+            self.tell(EventKind::PromptWritten { run });
+        }
+    }
+
+    /// Cancels the turn of this run, if it is the one in flight.
+    pub(crate) fn cancel(&mut self, run: &RunId, now: Instant) {
+        if let Phase::Turn(turn) = &mut self.phase
+            && turn.run == *run
+            && turn.stopping.is_none()
+        {
+            self.stop(Why::Cancelled, now);
+        }
+    }
+
+    /// The agent is lost or let go: a turn in flight has failed for this reason, and nothing more is said.
+    pub(crate) fn lost(&mut self, reason: &str) {
+        if let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Over) {
+            self.tell(EventKind::TurnFailed { run: turn.run, reason: reason.to_owned() });
+        }
+    }
+
+    /// The agent broke the transport, for instance by an endless line.
+    pub(crate) fn broken(&mut self, what: &str) {
+        self.unfit(what.to_owned());
+    }
+
+    /// A line of the agent's.
+    pub(crate) fn handle_line(&mut self, line: &str, now: Instant) {
+        if matches!(self.phase, Phase::Over) || line.trim().is_empty() {
+            return;
+        }
+        let Some(incoming) = wire::read(line) else {
+            self.foreign(line);
+            return;
+        };
+        self.foreign_lines = 0;
+        if let Phase::Turn(turn) = &mut self.phase {
+            turn.heard = now;
+        }
+        match incoming {
+            Incoming::Answer { id, answer } => self.answered(id, answer, now),
+            Incoming::Request { id, method, params } => self.requested(id, &method, params),
+            Incoming::Notification { method, params } => {
+                if method == "session/update" {
+                    self.updated(params);
+                }
+            }
+        }
+    }
+
+    fn foreign(&mut self, line: &str) {
+        self.foreign_lines += 1;
+        tracing::debug!(lines = self.foreign_lines, "an agent wrote a line that is not the protocol");
+        if self.foreign_lines > FOREIGN_LINES_MAX {
+            let line = self.shown(line, SHORT_CHARS_MAX);
+            let reason = format!(
+                "the agent does not speak the Agent Client Protocol: {FOREIGN_LINES_MAX} lines in a row are not it, \
+                 the last: {line}"
+            );
+            self.unfit(reason);
+        }
+    }
+
+    fn answered(&mut self, id: u64, answer: Result<&RawValue, String>, now: Instant) {
+        match &mut self.phase {
+            Phase::Asked { asked, id: waiting, .. } if *waiting == id => match *asked {
+                Asked::Initialize => self.initialized(answer, now),
+                Asked::NewSession => self.opened(answer, now),
+                Asked::Model => self.model_set(answer),
+            },
+            Phase::Turn(turn) if turn.id == id && turn.written => {
+                if let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Idle) {
+                    self.turn_answered(*turn, answer);
+                }
+            }
+            Phase::Asked { .. } | Phase::Turn(_) | Phase::Idle | Phase::Over => {
+                tracing::debug!(id, "an agent answered a request that waits for nothing");
+            }
+        }
+    }
+
+    fn initialized(&mut self, answer: Result<&RawValue, String>, now: Instant) {
+        let Some(answer) = self.expect(answer, wire::initialized, Asked::Initialize) else { return };
+        if answer.version != PROTOCOL_VERSION {
+            self.unfit(format!(
+                "the agent speaks version {} of the Agent Client Protocol, Highwater speaks version \
+                 {PROTOCOL_VERSION}",
+                answer.version
+            ));
+            return;
+        }
+        let mut params = schema::NewSessionRequest::new(self.cwd.clone());
+        if answer.takes_system_prompt
+            && let Some(text) = self.system_prompt.take()
+        {
+            self.started.system_prompt = true;
+            params = params.system_prompt(schema::SystemPrompt::new(vec![schema::ContentBlock::from(text)]));
+        }
+        self.ask(Asked::NewSession, "session/new", &params, now);
+    }
+
+    fn opened(&mut self, answer: Result<&RawValue, String>, now: Instant) {
+        let Some(answer) = self.expect(answer, wire::opened, Asked::NewSession) else { return };
+        self.started.native = NativeId(answer.native.clone());
+        self.native = answer.native;
+        let Some(model) = self.model.take() else {
+            self.begun();
+            return;
+        };
+        match answer.model {
+            ModelSetting::ConfigOption => {
+                let params = schema::SetSessionConfigOptionRequest::new(
+                    self.native.clone(),
+                    wire::MODEL_CONFIG_ID,
+                    model.as_str(),
+                );
+                self.ask(Asked::Model, "session/set_config_option", &params, now);
+            }
+            ModelSetting::SetModel => {
+                let session_id = self.native.clone();
+                let params = wire::SetModel { session_id: &session_id, model_id: &model };
+                self.ask(Asked::Model, "session/set_model", &params, now);
+            }
+            ModelSetting::Absent => {
+                self.started.notices.push(format!("the agent does not let its model be set to {model}"));
+                self.begun();
+            }
+        }
+    }
+
+    fn model_set(&mut self, answer: Result<&RawValue, String>) {
+        if let Err(error) = answer {
+            let error = self.shown(&error, SHORT_CHARS_MAX);
+            self.started.notices.push(format!("the agent's model could not be set: {error}"));
+        }
+        self.begun();
+    }
+
+    fn begun(&mut self) {
+        self.phase = Phase::Idle;
+        self.tell(EventKind::Started(self.started.clone()));
+    }
+
+    /// The answer to a request of the start as `read` reads it; without one the agent is unfit.
+    fn expect<T>(
+        &mut self,
+        answer: Result<&RawValue, String>,
+        read: fn(&RawValue) -> Option<T>,
+        asked: Asked,
+    ) -> Option<T> {
+        let name = asked.name();
+        let reason = match answer {
+            Ok(answer) => match read(answer) {
+                Some(read) => return Some(read),
+                None => format!(
+                    "the agent's answer to {name} is not understood: {}",
+                    self.shown(answer.get(), SHORT_CHARS_MAX)
+                ),
+            },
+            Err(error) => {
+                format!("the agent answered {name} with an error: {}", self.shown(&error, SHORT_CHARS_MAX))
+            }
+        };
+        self.unfit(reason);
+        None
+    }
+
+    fn requested(&mut self, id: &RawValue, method: &str, params: &RawValue) {
+        let line = match method {
+            "session/request_permission" => match wire::permission(params) {
+                Some(permission) => self.rejected(id, permission),
+                None => wire::refusal(id, wire::INVALID_PARAMS, "not understood"),
+            },
+            _ => wire::refusal(id, wire::METHOD_NOT_FOUND, "method not found"),
+        };
+        self.outputs.push_back(Output::Line(line));
+    }
+
+    /// Until people can answer permission requests, the answer is no.
+    fn rejected(&mut self, id: &RawValue, permission: wire::Permission) -> Vec<u8> {
+        let line = wire::answer(id, &wire::permission_answer(permission.reject.as_deref()));
+        if permission.session == self.native {
+            let title = self.shown(&permission.title, SHORT_CHARS_MAX);
+            let option = permission.reject.map(|option| self.shown(&option, SHORT_CHARS_MAX));
+            self.show(Update::PermissionRejected { title, option });
+        }
+        line
+    }
+
+    fn updated(&mut self, params: &RawValue) {
+        let Some((session, update)) = wire::update(params) else { return };
+        if session != self.native {
+            return;
+        }
+        let update = match update {
+            Update::Text(piece) => {
+                self.text(&piece);
+                return;
+            }
+            Update::ToolCall { id, title, kind } => {
+                self.tool_call();
+                Update::ToolCall {
+                    id: self.shown(&id, SHORT_CHARS_MAX),
+                    title: self.shown(&title, SHORT_CHARS_MAX),
+                    kind: self.shown(&kind, SHORT_CHARS_MAX),
+                }
+            }
+            Update::ToolUpdate { id, status, title } => Update::ToolUpdate {
+                id: self.shown(&id, SHORT_CHARS_MAX),
+                status: status.map(|status| self.shown(&status, SHORT_CHARS_MAX)),
+                title: title.map(|title| self.shown(&title, SHORT_CHARS_MAX)),
+            },
+            Update::Plan(plan) => Update::Plan(self.shown(&plan, PLAN_CHARS_MAX)),
+            update @ (Update::Used(_)
+            | Update::Compacted
+            | Update::PermissionRejected { .. }
+            | Update::Other) => update,
+        };
+        self.show(update);
+    }
+
+    /// Tells an update of the turn in flight; between turns there is nobody to tell.
+    fn show(&mut self, update: Update) {
+        if let Phase::Turn(turn) = &self.phase {
+            let run = turn.run.clone();
+            self.tell(EventKind::Update { run, update });
+        }
+    }
+
+    fn ask(&mut self, asked: Asked, method: &str, params: &impl serde::Serialize, now: Instant) {
+        let id = self.next_id();
+        self.outputs.push_back(Output::Line(wire::request(id, method, params)));
+        self.phase = Phase::Asked { asked, id, until: now + self.limits.start };
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    fn tell(&mut self, kind: EventKind) {
+        self.outputs.push_back(Output::Event(kind));
+    }
+
+    fn unfit(&mut self, reason: String) {
+        self.lost(&reason);
+        self.outputs.push_back(Output::Unfit(reason));
+    }
+
+    /// Text of the agent's as people may see it: redacted, then cut.
+    fn shown(&self, text: &str, chars_max: usize) -> String {
+        let text = self.secrets.redact(text);
+        match text.char_indices().nth(chars_max) {
+            Some((at, _)) => format!("{}…", &text[..at]),
+            None => text,
+        }
+    }
+}

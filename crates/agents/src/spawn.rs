@@ -1,0 +1,93 @@
+//! Starts programs: the one file that does.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use command_fds::{CommandFdExt, FdMapping};
+use rustix::io::FdFlags;
+use tokio::net::UnixStream;
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+
+use crate::message::{Hide, Spec};
+use crate::platform;
+
+/// Where the holder finds its end of the control socket.
+const CONTROL_FD: i32 = 3;
+
+/// A holder that was started.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// The holder itself.
+    pub(crate) child: Child,
+    /// The agent's input: the holder passes its own on and closes it.
+    pub(crate) stdin: ChildStdin,
+    /// The agent's output.
+    pub(crate) stdout: ChildStdout,
+    /// The agent's standard error.
+    pub(crate) stderr: ChildStderr,
+    /// The holder's reports come here. When this end closes, in whatever way the server ends, the holder ends the
+    /// tree.
+    pub(crate) control: UnixStream,
+}
+
+/// Starts the holder with the agent's command, environment and folder. To be called within a runtime.
+#[expect(clippy::disallowed_methods, reason = "this is the file that starts processes")]
+pub(crate) fn holder(holder: &[String], spec: &Spec, hide: Option<&Hide>) -> io::Result<Held> {
+    let Some((program, arguments)) = holder.split_first() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no holder is set"));
+    };
+    let (control, theirs) = StdUnixStream::pair()?;
+    control.set_nonblocking(true)?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if let Some(hide) = hide {
+        command.arg("--hide").arg(&hide.folder).arg("--but").arg(&hide.but);
+    }
+    command.arg("--").args(&spec.command);
+    command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value))).current_dir(&spec.cwd);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .fd_mappings(vec![FdMapping { parent_fd: theirs.into(), child_fd: CONTROL_FD }])
+        .map_err(io::Error::other)?;
+    let mut child = tokio::process::Command::from(command).spawn()?;
+    let missing = || io::Error::other("a pipe is missing");
+    Ok(Held {
+        stdin: child.stdin.take().ok_or_else(missing)?,
+        stdout: child.stdout.take().ok_or_else(missing)?,
+        stderr: child.stderr.take().ok_or_else(missing)?,
+        control: UnixStream::from_std(control)?,
+        child,
+    })
+}
+
+/// In the holder: its end of the control socket, which no program started later inherits.
+#[expect(unsafe_code, reason = "only the number of an inherited descriptor is known")]
+pub(crate) fn control() -> io::Result<StdUnixStream> {
+    // SAFETY: the descriptor is only used if it is open, and nothing in this process closes it.
+    let inherited = unsafe { BorrowedFd::borrow_raw(CONTROL_FD) };
+    rustix::io::fcntl_setfd(inherited, FdFlags::CLOEXEC)?;
+    let own: OwnedFd = rustix::io::fcntl_dupfd_cloexec(inherited.as_fd(), CONTROL_FD + 1)?;
+    Ok(own.into())
+}
+
+/// In the holder: starts the agent with the holder's environment, folder and standard streams, in a process group
+/// of its own; it is killed if the holder dies before it. Gives its process id.
+#[expect(clippy::disallowed_methods, reason = "this is the file that starts processes")]
+#[expect(unsafe_code, reason = "signals and the death with the parent are set between fork and exec")]
+pub(crate) fn agent(program: &OsString, arguments: &[OsString]) -> io::Result<u32> {
+    let holder = rustix::process::getpid();
+    let mut command = Command::new(program);
+    command.args(arguments).process_group(0);
+    // SAFETY: the closure makes system calls alone; it neither allocates nor takes a lock.
+    unsafe {
+        command.pre_exec(move || {
+            platform::unblock_signals()?;
+            platform::die_with(holder)
+        });
+    }
+    Ok(command.spawn()?.id())
+}

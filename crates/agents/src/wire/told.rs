@@ -1,0 +1,276 @@
+//! What an agent tells: its answers, updates and permission requests, read for the fields that are used.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::MODEL_CONFIG_ID;
+use crate::message::{Stop, Turn, Update, Usage};
+
+/// What the answer to `initialize` tells.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Initialized {
+    /// Version of the protocol that the agent speaks.
+    pub(crate) version: u64,
+    /// Whether `session/new` takes a system prompt.
+    pub(crate) takes_system_prompt: bool,
+}
+
+/// Reads the answer to `initialize`; `None` if it is none.
+pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Answer<'a> {
+        protocol_version: u64,
+        #[serde(borrow)]
+        agent_capabilities: Option<&'a RawValue>,
+    }
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Capabilities {
+        session_capabilities: Option<SessionCapabilities>,
+    }
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct SessionCapabilities {
+        system_prompt: Option<serde::de::IgnoredAny>,
+    }
+    let answer: Answer<'_> = serde_json::from_str(answer.get()).ok()?;
+    let capabilities: Capabilities =
+        answer.agent_capabilities.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    let takes_system_prompt =
+        capabilities.session_capabilities.is_some_and(|session| session.system_prompt.is_some());
+    Some(Initialized { version: answer.protocol_version, takes_system_prompt })
+}
+
+/// How a session lets its model be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ModelSetting {
+    /// By `session/set_config_option`.
+    ConfigOption,
+    /// By `session/set_model`.
+    SetModel,
+    /// Not at all.
+    Absent,
+}
+
+/// What the answer to `session/new` tells.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Opened {
+    /// The agent's id of the session.
+    pub(crate) native: String,
+    /// How its model can be set.
+    pub(crate) model: ModelSetting,
+}
+
+/// Reads the answer to `session/new`; `None` if it is none.
+pub(crate) fn opened(answer: &RawValue) -> Option<Opened> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Answer<'a> {
+        session_id: String,
+        #[serde(borrow)]
+        config_options: Option<&'a RawValue>,
+        models: Option<serde::de::IgnoredAny>,
+    }
+    #[derive(Deserialize)]
+    struct ConfigOption<'a> {
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+    }
+    let answer: Answer<'_> = serde_json::from_str(answer.get()).ok()?;
+    let options: Vec<ConfigOption<'_>> =
+        answer.config_options.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    let model = if options.iter().any(|option| option.id == MODEL_CONFIG_ID) {
+        ModelSetting::ConfigOption
+    } else if answer.models.is_some() {
+        ModelSetting::SetModel
+    } else {
+        ModelSetting::Absent
+    };
+    Some(Opened { native: answer.session_id, model })
+}
+
+/// Reads the answer to `session/prompt`, without the text; `None` if it is none. A reason to stop that is not
+/// known counts as done.
+pub(crate) fn turn(answer: &RawValue) -> Option<Turn> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Answer<'a> {
+        #[serde(borrow)]
+        stop_reason: Cow<'a, str>,
+        #[serde(borrow)]
+        usage: Option<&'a RawValue>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Tokens {
+        input_tokens: u64,
+        output_tokens: u64,
+        cached_read_tokens: Option<u64>,
+        cached_write_tokens: Option<u64>,
+        total_tokens: u64,
+    }
+    let answer: Answer<'_> = serde_json::from_str(answer.get()).ok()?;
+    let stop = match &*answer.stop_reason {
+        "cancelled" => Stop::Cancelled,
+        "max_tokens" => Stop::MaxTokens,
+        "max_turn_requests" => Stop::MaxRequests,
+        "refusal" => Stop::Refusal,
+        _ => Stop::EndTurn,
+    };
+    let usage =
+        answer.usage.and_then(|raw| serde_json::from_str::<Tokens>(raw.get()).ok()).map(|tokens| Usage {
+            input: tokens.input_tokens,
+            output: tokens.output_tokens,
+            cached_read: tokens.cached_read_tokens,
+            cached_write: tokens.cached_write_tokens,
+            total: tokens.total_tokens,
+        });
+    Some(Turn { stop, text: None, usage })
+}
+
+/// Reads the parameters of `session/update`: the session's id and what is told of it, as it came: neither cut
+/// nor redacted.
+pub(crate) fn update(params: &RawValue) -> Option<(Cow<'_, str>, Update)> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params<'a> {
+        #[serde(borrow)]
+        session_id: Cow<'a, str>,
+        #[serde(borrow)]
+        update: &'a RawValue,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Kind<'a> {
+        #[serde(borrow)]
+        session_update: Cow<'a, str>,
+    }
+    let params: Params<'_> = serde_json::from_str(params.get()).ok()?;
+    let raw = params.update.get();
+    let kind: Kind<'_> = serde_json::from_str(raw).ok()?;
+    let update = match &*kind.session_update {
+        "agent_message_chunk" => text_piece(raw),
+        "tool_call" => tool_call(raw),
+        "tool_call_update" => tool_update(raw),
+        "plan" => plan(raw),
+        "usage_update" => used(raw),
+        "compaction_update" => compaction(raw),
+        _ => None,
+    };
+    Some((params.session_id, update.unwrap_or(Update::Other)))
+}
+
+fn text_piece(raw: &str) -> Option<Update> {
+    #[derive(Deserialize)]
+    struct Chunk {
+        content: Content,
+    }
+    #[derive(Deserialize)]
+    #[serde(tag = "type", rename_all = "snake_case")]
+    enum Content {
+        Text {
+            text: String,
+        },
+        #[serde(other)]
+        Other,
+    }
+    match serde_json::from_str::<Chunk>(raw).ok()?.content {
+        Content::Text { text } => Some(Update::Text(text)),
+        Content::Other => None,
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Tool {
+    tool_call_id: String,
+    title: Option<String>,
+    kind: Option<String>,
+    status: Option<String>,
+}
+
+fn tool_call(raw: &str) -> Option<Update> {
+    let tool: Tool = serde_json::from_str(raw).ok()?;
+    Some(Update::ToolCall {
+        id: tool.tool_call_id,
+        title: tool.title.unwrap_or_default(),
+        kind: tool.kind.unwrap_or_else(|| "other".to_owned()),
+    })
+}
+
+fn tool_update(raw: &str) -> Option<Update> {
+    let tool: Tool = serde_json::from_str(raw).ok()?;
+    Some(Update::ToolUpdate { id: tool.tool_call_id, status: tool.status, title: tool.title })
+}
+
+fn plan(raw: &str) -> Option<Update> {
+    #[derive(Deserialize)]
+    struct Plan<'a> {
+        #[serde(borrow)]
+        entries: Vec<Entry<'a>>,
+    }
+    #[derive(Deserialize)]
+    struct Entry<'a> {
+        #[serde(borrow)]
+        content: Cow<'a, str>,
+    }
+    let plan: Plan<'_> = serde_json::from_str(raw).ok()?;
+    Some(Update::Plan(plan.entries.into_iter().map(|entry| entry.content).collect::<Vec<_>>().join("\n")))
+}
+
+fn used(raw: &str) -> Option<Update> {
+    #[derive(Deserialize)]
+    struct Used {
+        used: u64,
+    }
+    Some(Update::Used(serde_json::from_str::<Used>(raw).ok()?.used))
+}
+
+fn compaction(raw: &str) -> Option<Update> {
+    #[derive(Deserialize)]
+    struct Compaction<'a> {
+        #[serde(borrow)]
+        status: Cow<'a, str>,
+    }
+    let compaction: Compaction<'_> = serde_json::from_str(raw).ok()?;
+    (compaction.status == "completed").then_some(Update::Compacted)
+}
+
+/// A permission that was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Permission {
+    /// Session.
+    pub(crate) session: String,
+    /// What it is for.
+    pub(crate) title: String,
+    /// The option that rejects, if there is one: for this once before for ever.
+    pub(crate) reject: Option<String>,
+}
+
+/// Reads the parameters of `session/request_permission`; `None` if they are none.
+pub(crate) fn permission(params: &RawValue) -> Option<Permission> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params {
+        session_id: String,
+        tool_call: Tool,
+        options: Vec<Choice>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Choice {
+        option_id: String,
+        kind: String,
+    }
+    let mut params: Params = serde_json::from_str(params.get()).ok()?;
+    let of_kind = |kind: &str| params.options.iter().position(|choice| choice.kind == kind);
+    let reject = of_kind("reject_once").or_else(|| of_kind("reject_always"));
+    Some(Permission {
+        session: params.session_id,
+        title: params.tool_call.title.or(params.tool_call.kind).unwrap_or(params.tool_call.tool_call_id),
+        reject: reject.map(|at| params.options.swap_remove(at).option_id),
+    })
+}

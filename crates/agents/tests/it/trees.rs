@@ -1,0 +1,127 @@
+//! Whole trees end: with their process, with their holder, with their server (I9).
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use agents::EventKind;
+use rustix::process::{Pid, Signal};
+use serde_json::json;
+
+use crate::world::{self, SHORT, World, exited, failed, gone, handle, marked};
+
+/// Makes the test agent start a child that leaves group and session, is orphaned and ignores SIGTERM.
+fn with_child(world: &World, name: &str) -> serde_json::Value {
+    json!({"child": world.path(name)})
+}
+
+fn pid(world: &World, name: &str) -> i32 {
+    std::fs::read_to_string(world.path(name)).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn what_left_its_group_and_session_ends_with_the_process() {
+    let mut world = World::new();
+    let script = json!({"new": [with_child(&world, "one"), with_child(&world, "two")], "ignore_eof": true});
+    let mut spec = world.spec(&script);
+    spec.limits.grace = SHORT;
+    world.start(spec);
+    world.started().await;
+    let children = [handle(pid(&world, "one")), handle(pid(&world, "two"))];
+    assert_eq!(world.processes().len(), 4, "holder, agent, two children");
+    world.end();
+    world.check(&[EventKind::Exited { reason: None }]).await;
+    for child in children {
+        gone(child).await;
+    }
+    world.over().await;
+}
+
+#[tokio::test]
+async fn what_an_agent_leaves_behind_ends_before_it_is_told() {
+    let mut world = World::new();
+    world.start(world.spec(&json!({"prompt": [with_child(&world, "child"), {"exit": 0}]})));
+    world.started().await;
+    world.prompt("r1", "hello");
+    let reason = "the agent's process ended: exit status 0";
+    world.check(&[world::written("r1"), failed("r1", reason), exited(reason)]).await;
+    assert!(world.path("child").exists());
+    world.over().await;
+}
+
+#[tokio::test]
+async fn a_killed_holder_takes_its_agent_along() {
+    let mut world = World::new();
+    let started = world.in_turn(world.spec(&json!({"ignore_eof": true, "prompt": [{"hang": true}]}))).await;
+    let holder = i32::try_from(started.pid).unwrap();
+    kill(holder, Signal::KILL);
+    let reason = "the agent's process ended: its holder ended too (signal: 9 (SIGKILL))";
+    world.check(&[failed("r1", reason), exited(reason)]).await;
+    world.over().await;
+}
+
+#[tokio::test]
+async fn a_stopped_holder_or_agent_ends_as_well() {
+    let mut world = World::new();
+    let mut spec = world.spec(&json!({"prompt": [{"hang": true}]}));
+    spec.limits.grace = SHORT;
+    let started = world.in_turn(spec).await;
+    let agent = world.log("start")[0]["pid"].as_i64().unwrap();
+    kill(i32::try_from(agent).unwrap(), Signal::STOP);
+    kill(i32::try_from(started.pid).unwrap(), Signal::STOP);
+    world.end();
+    let reason = "the agent's process was ended during the turn";
+    world.check(&[failed("r1", reason), EventKind::Exited { reason: None }]).await;
+    world.over().await;
+}
+
+fn kill(pid: i32, signal: Signal) {
+    rustix::process::kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+}
+
+/// The folder in which [`a_server_to_be_killed`] works.
+const SERVER_FOLDER: &str = "HIGHWATER_TEST_SERVER_FOLDER";
+
+#[tokio::test]
+async fn nothing_outlives_a_killed_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut server, mark) = server(folder.path());
+    let handles: Vec<_> = marked(&mark).into_iter().map(handle).collect();
+    assert_eq!(handles.len(), 3, "holder, agent and its child");
+    server.kill().unwrap();
+    for handle in handles {
+        gone(handle).await;
+    }
+    server.wait().unwrap();
+    assert!(marked(&mark).is_empty());
+}
+
+/// Starts this test program anew as a server and waits until its agent is in a turn; gives the mark of its processes.
+#[expect(clippy::disallowed_methods, reason = "a server to be killed has to be a process of its own")]
+fn server(folder: &std::path::Path) -> (Child, String) {
+    let mut server = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "trees::a_server_to_be_killed", "--ignored", "--nocapture"])
+        .env(SERVER_FOLDER, folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mark = lines.map(Result::unwrap).find_map(|line| line.strip_prefix("mark: ").map(str::to_owned));
+    (server, mark.expect("the server tells its mark"))
+}
+
+#[tokio::test]
+#[ignore = "a process for nothing_outlives_a_killed_server, which kills it"]
+async fn a_server_to_be_killed() {
+    if std::env::var_os(SERVER_FOLDER).is_none() {
+        return;
+    }
+    let mut world = World::new();
+    let steps = json!([with_child(&world, "child"), {"text": "ready"}, {"hang": true}]);
+    let script = json!({"ignore_eof": true, "prompt": steps});
+    let mut spec = world.spec(&script);
+    spec.command.splice(..0, ["sh", "-c", "trap '' TERM; exec \"$0\" \"$@\""].map(str::to_owned));
+    world.in_turn(spec).await;
+    world.check(&[world::text("ready")]).await;
+    println!("mark: {}", world.folder.path().display());
+    std::future::pending::<()>().await;
+}

@@ -1,0 +1,247 @@
+//! A folder, agents in it, and their events; checks at the end that no process is left.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agents::{Agents, Command, Event, EventKind, Hide, Secrets, Spec, Started, TimeLimits, Turn, Update};
+use delivery::model::{Epoch, Key, RunId};
+use rustix::process::{Pid, PidfdFlags};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// A test fails when nothing happens for so long; far more than anything takes on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Environment variable that marks every process of one world.
+pub(crate) const MARK: &str = "HIGHWATER_TEST_MARK";
+
+/// Limits that no test reaches unless it sets its own.
+pub(crate) const LIMITS: TimeLimits = TimeLimits {
+    start: Duration::from_secs(50),
+    inactivity: Duration::from_secs(50),
+    turn: Duration::from_secs(50),
+    grace: Duration::from_secs(50),
+};
+
+pub(crate) const SHORT: Duration = Duration::from_millis(100);
+
+pub(crate) fn scripted() -> String {
+    env!("CARGO_BIN_EXE_scripted-agent").to_owned()
+}
+
+pub(crate) struct World {
+    pub(crate) folder: TempDir,
+    pub(crate) agents: Agents,
+    pub(crate) events: mpsc::Receiver<Event>,
+    done: bool,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with_events(64)
+    }
+
+    /// With a channel of events of this size.
+    pub(crate) fn with_events(events_max: usize) -> Self {
+        Self::with_holder(vec![scripted(), "hold".to_owned()], events_max)
+    }
+
+    pub(crate) fn with_holder(holder: Vec<String>, events_max: usize) -> Self {
+        let (sender, events) = mpsc::channel(events_max);
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            agents: Agents::new(holder, sender),
+            events,
+            done: false,
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The scripted agent with this script, working in `agent`, logging to `log`.
+    pub(crate) fn spec(&self, script: &Value) -> Spec {
+        let env = [
+            ("PATH", std::env::var("PATH").unwrap()),
+            ("SCRIPTED_LOG", self.path("log").to_str().unwrap().to_owned()),
+            (MARK, self.mark()),
+        ];
+        Spec {
+            command: vec![scripted(), script.to_string()],
+            cwd: self.path("agent"),
+            env: env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            secrets: Secrets::default(),
+            system_prompt: None,
+            model: None,
+            hide: None,
+            limits: LIMITS,
+        }
+    }
+
+    /// Hides `data` but for `data/a`, which is the agent's folder.
+    pub(crate) fn hidden(&self, mut spec: Spec) -> Spec {
+        spec.cwd = self.path("data/a");
+        spec.hide = Some(Hide { folder: self.path("data"), but: spec.cwd.clone() });
+        spec
+    }
+
+    fn mark(&self) -> String {
+        self.folder.path().to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn start(&self, spec: Spec) {
+        self.agents.carry_out(Command::Start { key: key(), epoch: Epoch(1), spec: Box::new(spec) });
+    }
+
+    pub(crate) fn prompt(&self, run: &str, text: &str) {
+        let (run, text) = (RunId::from(run), text.to_owned());
+        self.agents.carry_out(Command::Prompt { key: key(), epoch: Epoch(1), run, text });
+    }
+
+    pub(crate) fn cancel(&self, run: &str) {
+        self.agents.carry_out(Command::Cancel { key: key(), epoch: Epoch(1), run: RunId::from(run) });
+    }
+
+    pub(crate) fn end(&self) {
+        self.agents.carry_out(Command::End { key: key(), epoch: Epoch(1) });
+    }
+
+    pub(crate) async fn next(&mut self) -> EventKind {
+        let event =
+            timeout(DEADLINE, self.events.recv()).await.expect("no event came").expect("the agents are gone");
+        assert_eq!((event.key, event.epoch), (key(), Epoch(1)));
+        event.kind
+    }
+
+    /// The session as it began.
+    pub(crate) async fn started(&mut self) -> Started {
+        match self.next().await {
+            EventKind::Started(started) => started,
+            other => panic!("{other:?} instead of a start"),
+        }
+    }
+
+    /// Starts, begins a session, sends the prompt of `r1` and waits until it was written.
+    pub(crate) async fn in_turn(&mut self, spec: Spec) -> Started {
+        self.start(spec);
+        let started = self.started().await;
+        self.prompt("r1", "hello");
+        self.check(&[written("r1")]).await;
+        started
+    }
+
+    /// Compares the next events.
+    pub(crate) async fn check(&mut self, expect: &[EventKind]) {
+        for expect in expect {
+            assert_eq!(&self.next().await, expect);
+        }
+    }
+
+    /// The next event that is no update.
+    pub(crate) async fn after_updates(&mut self) -> EventKind {
+        loop {
+            match self.next().await {
+                EventKind::Update { .. } => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Ends the process, if it still lives, and the world.
+    pub(crate) async fn finish(mut self) {
+        self.end();
+        while !matches!(self.next().await, EventKind::Exited { .. }) {}
+        self.over().await;
+    }
+
+    /// After the last `Exited`: nothing more comes, and nothing is left (I9).
+    pub(crate) async fn over(mut self) {
+        timeout(DEADLINE, self.agents.ended()).await.expect("an agent did not end");
+        assert!(self.events.try_recv().is_err(), "an event came after the last");
+        assert_eq!(self.processes(), BTreeSet::new());
+        self.done = true;
+    }
+
+    /// Ids of the processes of this world, found by their environment.
+    pub(crate) fn processes(&self) -> BTreeSet<i32> {
+        marked(&self.mark())
+    }
+
+    /// The entries of the log with this name.
+    pub(crate) fn log(&self, name: &str) -> Vec<Value> {
+        let log = fs::read_to_string(self.path("log")).unwrap_or_default();
+        let entries = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        entries.filter_map(|entry| entry.get(name).cloned()).collect()
+    }
+
+    /// The messages that the agent read and that have this field.
+    pub(crate) fn read_by_agent(&self, field: &str) -> Vec<Value> {
+        let lines = self.log("in").into_iter();
+        let messages = lines.map(|line| serde_json::from_str::<Value>(line.as_str().unwrap()).unwrap());
+        messages.filter(|message| message.get(field).is_some()).collect()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        assert!(self.done || std::thread::panicking(), "a test has to end its world");
+    }
+}
+
+pub(crate) fn key() -> Key {
+    Key { channel: "c1".into(), binding: "b-agent".into() }
+}
+
+/// Ids of the processes whose environment holds this mark.
+pub(crate) fn marked(mark: &str) -> BTreeSet<i32> {
+    let entry = format!("{MARK}={mark}\0");
+    let has = |pid: &i32| {
+        let env = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        env.windows(entry.len()).any(|window| window == entry.as_bytes())
+    };
+    let names = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter_map(|name| name.parse().ok()).filter(has).collect()
+}
+
+/// A handle by which the end of a process can be awaited.
+pub(crate) fn handle(pid: i32) -> OwnedFd {
+    let pid = Pid::from_raw(pid).unwrap();
+    rustix::process::pidfd_open(pid, PidfdFlags::NONBLOCK).expect("the process lives")
+}
+
+/// Waits until a process has ended.
+pub(crate) async fn gone(handle: OwnedFd) {
+    let handle = AsyncFd::register(handle).unwrap();
+    let _guard = timeout(DEADLINE, handle.readable()).await.expect("a process lives on").unwrap();
+}
+
+pub(crate) fn written(run: &str) -> EventKind {
+    EventKind::PromptWritten { run: run.into() }
+}
+
+pub(crate) fn update(update: Update) -> EventKind {
+    EventKind::Update { run: "r1".into(), update }
+}
+
+pub(crate) fn text(text: &str) -> EventKind {
+    update(Update::Text(text.to_owned()))
+}
+
+pub(crate) fn ended(run: &str, turn: Turn) -> EventKind {
+    EventKind::TurnEnded { run: run.into(), turn }
+}
+
+pub(crate) fn failed(run: &str, reason: &str) -> EventKind {
+    EventKind::TurnFailed { run: run.into(), reason: reason.to_owned() }
+}
+
+pub(crate) fn exited(reason: &str) -> EventKind {
+    EventKind::Exited { reason: Some(reason.to_owned()) }
+}
