@@ -156,12 +156,12 @@ pub struct Engine {
 impl Engine {
     /// Begins where the store was left: queued runs are picked up; runs whose prompt may have been written fail
     /// visibly, with the way to retry them (2.8).
-    pub fn recover(store: &mut dyn Store, rules: Rules, now: Now) -> Result<Self, ApiError> {
+    pub fn recover(store: &mut dyn Store, rules: &Rules, now: Now) -> Result<Self, ApiError> {
         let first_epoch = Epoch(store.max_epoch()?.0 + 1);
         let mut engine = Self {
             queue: Queue::default(),
             residency: Residency::new(rules.pool, first_epoch),
-            rules,
+            rules: rules.clone(),
             live: BTreeMap::new(),
             open: BTreeMap::new(),
             phase: Phase::Open,

@@ -94,7 +94,7 @@ pub async fn serve(
         max_recipients: settings.max_recipients,
         reachable: Arc::new(move |binding| reach.reachable(binding)),
     };
-    let engine = recover(&mut store, rules, clock)?;
+    let engine = recover(&mut store, &rules, clock)?;
     let (events_in, events) = mpsc::channel(EVENTS_MAX);
     let agents = Agents::new(settings.holder, events_in);
     let (service, thread) = shell::spawn(store, engine, clock, start.clone(), agents, events)
@@ -135,10 +135,10 @@ async fn stop_in_order(service: Service, thread: shell::EngineThread) {
     tracing::warn!("agents that did not end in time are ended by force");
 }
 
-fn recover(store: &mut Sqlite, rules: Rules, clock: Clock) -> Result<Engine, ServeError> {
+fn recover(store: &mut Sqlite, rules: &Rules, clock: Clock) -> Result<Engine, ServeError> {
     let mut engine = None;
     store.atomic(&mut |tx| {
-        let recovered = Engine::recover(tx, rules.clone(), clock.now());
+        let recovered = Engine::recover(tx, rules, clock.now());
         engine = Some(recovered.map_err(|error| storage::Error::Unusable(error.message))?);
         Ok(())
     })?;

@@ -30,7 +30,7 @@ impl Engine {
             return Ok(());
         }
         match kind {
-            EventKind::Started(started) => self.started(store, key, epoch, started, now),
+            EventKind::Started(started) => self.started(store, key, epoch, &started, now),
             EventKind::PromptWritten { run } => {
                 if let Some(turn) = self.turn_of(&key, &run) {
                     turn.written = true;
@@ -64,7 +64,7 @@ impl Engine {
         store: &mut dyn Store,
         key: Key,
         epoch: Epoch,
-        started: Started,
+        started: &Started,
         now: Now,
     ) -> Result<(), ApiError> {
         let binding = store.binding(&key.binding)?;

@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use serde::Deserialize;
-use storage::{Binding, Channel, EnvVar, NewBinding, Read};
+use storage::{Channel, EnvVar, NewBinding, Read};
 
 use super::{App, Json, Query};
 use crate::engine::{Board, Reply, Request};
@@ -37,10 +37,12 @@ pub(super) async fn add_channel(
     State(app): State<App>,
     Json(new): Json<wire::AddChannel>,
 ) -> Result<Json<wire::Channel>, ApiError> {
-    match app.service.ask(Request::AddChannel { name: new.name, direct: new.direct }).await? {
-        Reply::Channel(channel) => app.show_channel(channel).await,
-        other => Err(unexpected(&other)),
-    }
+    let Reply::Channel(channel) =
+        app.service.ask(Request::AddChannel { name: new.name, direct: new.direct }).await?
+    else {
+        return Err(unexpected());
+    };
+    app.show_channel(channel).await
 }
 
 pub(super) async fn people(State(app): State<App>) -> Result<Json<Vec<wire::Person>>, ApiError> {
@@ -52,10 +54,10 @@ pub(super) async fn add_person(
     State(app): State<App>,
     Json(new): Json<wire::AddPerson>,
 ) -> Result<Json<wire::Person>, ApiError> {
-    match app.service.ask(Request::AddPerson { name: new.name }).await? {
-        Reply::Person(person) => Ok(Json(view::person(person))),
-        other => Err(unexpected(&other)),
-    }
+    let Reply::Person(person) = app.service.ask(Request::AddPerson { name: new.name }).await? else {
+        return Err(unexpected());
+    };
+    Ok(Json(view::person(person)))
 }
 
 /// Which agents to list.
@@ -129,10 +131,10 @@ pub(super) async fn presets(State(app): State<App>) -> Json<Vec<wire::Preset>> {
 impl App {
     /// How processes and queues stand.
     pub(super) async fn board(&self) -> Result<Board, ApiError> {
-        match self.service.ask(Request::Board).await? {
-            Reply::Board(board) => Ok(board),
-            other => Err(unexpected(&other)),
-        }
+        let Reply::Board(board) = self.service.ask(Request::Board).await? else {
+            return Err(unexpected());
+        };
+        Ok(board)
     }
 
     async fn show_channel(&self, channel: Channel) -> Result<Json<wire::Channel>, ApiError> {
@@ -144,19 +146,16 @@ impl App {
 
     /// Asks for something that answers with a binding, and shows it.
     async fn binding(&self, request: Request) -> Result<Json<wire::Agent>, ApiError> {
-        let binding: Binding = match self.service.ask(request).await? {
-            Reply::Binding(binding) => *binding,
-            other => return Err(unexpected(&other)),
-        };
+        let Reply::Binding(binding) = self.service.ask(request).await? else { return Err(unexpected()) };
         let board = self.board().await?;
         let start = self.start.clone();
-        let read = move |store: &dyn Read| view::agent(store, binding, &board, &start);
+        let read = move |store: &dyn Read| view::agent(store, *binding, &board, &start);
         Ok(Json(self.readers.read(read).await?))
     }
 }
 
 /// The engine answered something else than was asked: a fault of ours.
-pub(super) fn unexpected(reply: &Reply) -> ApiError {
-    tracing::error!(?reply, "the engine answered something else than was asked");
+pub(super) fn unexpected() -> ApiError {
+    tracing::error!("the engine answered something else than was asked");
     ApiError::new(Code::Internal, "a fault of the server; its log says more")
 }

@@ -61,10 +61,10 @@ pub(super) async fn post(
         thread: new.thread_root_id.map(MessageId),
         client_id: new.client_id,
     };
-    match app.service.ask(Request::Post(Box::new(post))).await? {
-        Reply::Posted { message, runs } => app.posted(*message, runs).await,
-        other => Err(unexpected(&other)),
-    }
+    let Reply::Posted { message, runs } = app.service.ask(Request::Post(Box::new(post))).await? else {
+        return Err(unexpected());
+    };
+    app.posted(*message, runs).await
 }
 
 pub(super) async fn edit(
@@ -146,12 +146,10 @@ impl App {
     }
 
     async fn message(&self, request: Request) -> Result<Json<wire::Message>, ApiError> {
-        match self.service.ask(request).await? {
-            Reply::Message(message) => {
-                Ok(Json(self.readers.read(move |store| view::named_message(store, *message)).await?))
-            }
-            other => Err(unexpected(&other)),
-        }
+        let Reply::Message(message) = self.service.ask(request).await? else {
+            return Err(unexpected());
+        };
+        Ok(Json(self.readers.read(move |store| view::named_message(store, *message)).await?))
     }
 }
 

@@ -61,10 +61,10 @@ pub(super) async fn retry(
 
 impl App {
     async fn change_run(&self, request: Request) -> Result<Json<wire::Run>, ApiError> {
-        match self.service.ask(request).await? {
-            Reply::Run(run) => self.show_run(*run).await,
-            other => Err(unexpected(&other)),
-        }
+        let Reply::Run(run) = self.service.ask(request).await? else {
+            return Err(unexpected());
+        };
+        self.show_run(*run).await
     }
 
     /// A run with all that is known of it.

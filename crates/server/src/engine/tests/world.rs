@@ -1,0 +1,189 @@
+//! A world for the engine: a real store, pretend agents, virtual time.
+
+use std::sync::Arc;
+
+use agents::{Event, EventKind, Started, Stop, Turn};
+use delivery::model::{Epoch, Key, NativeId, Policy, RunId, SessionPolicy};
+use delivery::residency::Pool;
+use delivery::{Limits, Moment, Timestamp, Watermark};
+use storage::{Message, NewBinding, Read, Role, Run, RunStatus, Sqlite, Store};
+use tempfile::TempDir;
+
+use super::super::{Command, Engine, Input, Now, Post, Reply, Request, Rules, key_of};
+use crate::error::ApiError;
+
+pub(super) struct World {
+    folder: TempDir,
+    pub(super) store: Sqlite,
+    pub(super) engine: Engine,
+    pub(super) mono: u64,
+    /// Commands that were given and not looked at yet.
+    pub(super) given: Vec<Command>,
+}
+
+impl World {
+    pub(super) fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let mut store = Sqlite::open(folder.path(), Timestamp { ms: 0 }).unwrap();
+        let at = Timestamp { ms: 1 };
+        store.add_person("aiko", Role::Owner, at).unwrap();
+        let channel = store.add_channel("general", None, at).unwrap();
+        let new = NewBinding {
+            channel: channel.id,
+            handle: "claude".to_owned(),
+            preset: "custom".to_owned(),
+            command: vec!["claude".to_owned()],
+            delivery: Policy::Lean,
+            session: SessionPolicy::Resident,
+            supervised: true,
+            env: vec![],
+            model: None,
+            cwd: None,
+            instructions: None,
+        };
+        store.add_binding(&new, at).unwrap();
+        store.add_binding(&NewBinding { handle: "codex".to_owned(), ..new }, at).unwrap();
+        let engine = recover(&mut store);
+        Self { folder, store, engine, mono: 0, given: Vec::new() }
+    }
+
+    /// A new server on the same folder, as after a crash.
+    pub(super) fn restart(self) -> Self {
+        let Self { folder, store, mono, .. } = self;
+        drop(store);
+        let mut store = Sqlite::open(folder.path(), Timestamp { ms: 0 }).unwrap();
+        let mut engine = recover(&mut store);
+        let given = std::iter::from_fn(|| engine.next_command()).collect();
+        Self { folder, store, engine, mono, given }
+    }
+
+    pub(super) fn step(&mut self, input: &Input) -> Result<Reply, ApiError> {
+        let now = now(self.mono);
+        let mut answer = None;
+        let engine = &mut self.engine;
+        let stepped = self.store.atomic(&mut |tx| {
+            let result = engine.step(tx, input.clone(), now);
+            let failed = result.is_err();
+            answer = Some(result);
+            if failed { Err(storage::Error::Conflict("undone".to_owned())) } else { Ok(()) }
+        });
+        let answer = answer.unwrap();
+        assert_eq!(stepped.is_ok(), answer.is_ok());
+        self.given.extend(std::iter::from_fn(|| self.engine.next_command()));
+        answer
+    }
+
+    pub(super) fn ask(&mut self, request: Request) -> Result<Reply, ApiError> {
+        self.step(&Input::Request(request))
+    }
+
+    pub(super) fn post(&mut self, text: &str) -> (Message, Vec<Run>) {
+        let post = Post {
+            channel: "general".to_owned(),
+            author: "aiko".to_owned(),
+            text: text.to_owned(),
+            thread: None,
+            client_id: None,
+        };
+        let Reply::Posted { message, runs } = self.ask(Request::Post(Box::new(post))).unwrap() else {
+            unreachable!("a post is answered by what was posted")
+        };
+        (*message, runs)
+    }
+
+    pub(super) fn key(&self, handle: &str) -> Key {
+        let bindings = self.store.bindings(None).unwrap();
+        key_of(bindings.iter().find(|binding| binding.spec.handle == handle).unwrap())
+    }
+
+    /// The epoch under which the newest process was started.
+    pub(super) fn start_command(&mut self, handle: &str) -> Epoch {
+        let key = self.key(handle);
+        let at = self
+            .given
+            .iter()
+            .position(|command| matches!(command, Command::Start { key: at, .. } if *at == key));
+        let Command::Start { epoch, .. } = self.given.remove(at.expect("a process is started")) else {
+            unreachable!("it is a start")
+        };
+        epoch
+    }
+
+    pub(super) fn event(&mut self, handle: &str, epoch: Epoch, kind: EventKind) {
+        let key = self.key(handle);
+        self.step(&Input::Agent(Event { key, epoch, kind })).unwrap();
+    }
+
+    pub(super) fn started(&mut self, handle: &str, native: &str) -> Epoch {
+        let epoch = self.start_command(handle);
+        let started =
+            Started { native: NativeId::from(native), system_prompt: false, pid: 1, notices: vec![] };
+        self.event(handle, epoch, EventKind::Started(started));
+        epoch
+    }
+
+    /// The prompt that was given; it counts as written.
+    pub(super) fn prompt(&mut self, handle: &str) -> (RunId, String) {
+        let key = self.key(handle);
+        let at = self
+            .given
+            .iter()
+            .position(|command| matches!(command, Command::Prompt { key: at, .. } if *at == key));
+        let Command::Prompt { epoch, run, text, .. } = self.given.remove(at.expect("a prompt is sent"))
+        else {
+            unreachable!("it is a prompt")
+        };
+        self.event(handle, epoch, EventKind::PromptWritten { run: run.clone() });
+        (run, text)
+    }
+
+    pub(super) fn answered(&mut self, handle: &str, epoch: Epoch, run: &RunId, text: &str) {
+        let turn =
+            Turn { stop: Stop::EndTurn, text: Some(text.to_owned()).filter(|t| !t.is_empty()), usage: None };
+        self.event(handle, epoch, EventKind::TurnEnded { run: run.clone(), turn });
+    }
+
+    pub(super) fn failed(&mut self, handle: &str, epoch: Epoch, run: &RunId) {
+        self.event(handle, epoch, EventKind::TurnFailed { run: run.clone(), reason: "it broke".to_owned() });
+    }
+
+    pub(super) fn mark(&self, handle: &str) -> Option<Watermark> {
+        let key = self.key(handle);
+        self.store.watermark(&key.binding, &key.channel, None).unwrap()
+    }
+
+    pub(super) fn status(&self, run: &RunId) -> RunStatus {
+        self.store.run(run).unwrap().status
+    }
+
+    /// The newest texts of the channel, as `name: text`.
+    pub(super) fn tail(&self, n: usize) -> Vec<String> {
+        let channel = self.store.channel("general").unwrap();
+        let messages = self.store.history(&channel.id, None, None, n).unwrap();
+        messages
+            .into_iter()
+            .map(|message| format!("{}: {}", message.row.author.name, message.row.text))
+            .collect()
+    }
+}
+
+fn now(mono: u64) -> Now {
+    Now { wall: Timestamp { ms: 1_000 + i64::try_from(mono).unwrap() }, mono: Moment { ms: mono } }
+}
+
+fn recover(store: &mut Sqlite) -> Engine {
+    let rules = Rules {
+        limits: Limits::default(),
+        pool: Pool { processes_max: 4, idle_ms: 30 * super::MINUTE },
+        max_recipients: 3,
+        reachable: Arc::new(|_| true),
+    };
+    let mut engine = None;
+    store
+        .atomic(&mut |tx| {
+            engine = Some(Engine::recover(tx, &rules, now(0)).unwrap());
+            Ok(())
+        })
+        .unwrap();
+    engine.unwrap()
+}
