@@ -42,8 +42,10 @@ pub trait Read: Send {
         after: u64,
         limit: usize,
     ) -> Result<Vec<ChannelEvent>, Error>;
-    /// Full-text search: messages that are not deleted, newest first. Every word must occur; a query without
-    /// letters or digits finds nothing; text without spaces (CJK) is found by substring within one channel.
+    /// Full-text search: messages that are not deleted, newest first. Every word of the query must occur as the
+    /// beginning of a word, whatever its case and accents; a query without letters or digits finds nothing, and none
+    /// is an error. Within one channel text is found by substring where no words are: in scripts written without
+    /// spaces (CJK), and when the index finds nothing.
     fn search(&self, query: &str, channel: Option<&ChannelId>, limit: usize) -> Result<Vec<Message>, Error>;
     /// A run.
     fn run(&self, id: &RunId) -> Result<Run, Error>;

@@ -86,6 +86,9 @@ fn a_thread_begins_with_its_root(store: &mut dyn Store) {
     let mark = Watermark { last_seq: Some(10), ids: Vec::new(), waiting: Vec::new(), ..watermark("s1", 10) };
     let delta = DeliveryQuery { watermark: Some(&mark), ..thread.clone() };
     check("delta", rows(&world, &delta), "m1/2 m30 m32 m34 m36 m38 +9".to_owned());
+    let foreign = Watermark { last_seq: Some(0), ..mark.clone() };
+    let delta = DeliveryQuery { watermark: Some(&foreign), ..thread.clone() };
+    check("delta from before the root", rows(&world, &delta), "m1/2 m30 m32 m34 m36 m38 +14".to_owned());
     let elsewhere = DeliveryQuery { thread: Some(&addressed), ..thread };
     check_refused(
         "of a reply",

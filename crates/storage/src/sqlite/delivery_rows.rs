@@ -129,25 +129,26 @@ impl<'a> Scope<'a> {
         )
     }
 
-    /// Messages that the query, the watermark or the thread name.
+    /// Messages that the query, the watermark or the thread name. `+` keeps SQLite from walking over the channel.
     fn named(&self) -> Result<Vec<i64>, Error> {
         let waiting = self.query.watermark.map(|mark| mark.waiting.as_slice()).unwrap_or_default();
         let mut named = rows_json(waiting.iter().chain(self.query.pending).chain([self.query.addressed]));
         named.0.extend(self.thread);
         self.ids(
-            "SELECT id FROM message WHERE id IN (SELECT value FROM json_each(?3))
-                 AND channel = ?1 AND (thread IS ?2 OR id = ?2)",
+            "SELECT m.id FROM json_each(?3) named CROSS JOIN message m ON m.id = named.value
+             WHERE +m.channel = ?1 AND (m.thread IS ?2 OR m.id = ?2)",
             &[&self.channel, &self.thread, &named],
         )
     }
 
-    /// Messages that were told and changed past the mark (4.9); past a mark without a number: ever.
+    /// Messages that were told and changed past the mark (4.9).
     fn told_and_changed(&self) -> Result<Vec<i64>, Error> {
         let Some(mark) = self.query.watermark else { return Ok(Vec::new()) };
         self.ids(
-            "SELECT id FROM message WHERE id IN (SELECT value FROM json_each(?4))
-                 AND channel = ?1 AND (thread IS ?2 OR id = ?2) AND (edited_seq > ?3 OR deleted_seq > ?3)",
-            &[&self.channel, &self.thread, &mark.last_seq.unwrap_or(0), &rows_json(&mark.ids)],
+            "SELECT m.id FROM json_each(?4) told CROSS JOIN message m ON m.id = told.value
+             WHERE +m.channel = ?1 AND (m.thread IS ?2 OR m.id = ?2)
+                 AND (m.edited_seq > ?3 OR m.deleted_seq > ?3)",
+            &[&self.channel, &self.thread, &self.floor, &rows_json(&mark.ids)],
         )
     }
 

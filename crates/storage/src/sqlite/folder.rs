@@ -64,7 +64,7 @@ fn close_to_others(folder: &Path) -> Result<(), Error> {
         return Ok(());
     }
     // A folder that holds other things (a home, /tmp) is not ours to close.
-    let ours = folder.join(LOCK).exists() || folder.join(DATABASE).exists();
+    let ours = database(folder).exists();
     if !ours && folder.read_dir().map_err(failed)?.next().is_some() {
         return Err(unusable(
             folder,

@@ -18,7 +18,7 @@ use crate::{
 /// A connection that sees what is committed and changes nothing. One thread uses it at a time; several readers
 /// neither hold up each other nor the writer.
 pub struct Reader {
-    connection: Connection,
+    pub(super) connection: Connection,
 }
 
 impl Reader {

@@ -1,5 +1,6 @@
 //! The contract on SQLite, and what only SQLite promises: durability, one server, refusals at opening.
 
+mod costs;
 mod faults;
 mod opening;
 
@@ -144,6 +145,7 @@ fn a_deleted_text_is_in_no_file() {
     let secret = "zanzibarquokka";
     post(&mut store, "before").unwrap();
     let id = post(&mut store, &format!("the {secret} is here, {secret}")).unwrap().as_str().into();
+    let long = post(&mut store, &secret.repeat(1_000)).unwrap().as_str().into();
     for n in 0..20 {
         post(&mut store, &format!("zanzibar{n} and others")).unwrap();
     }
@@ -151,6 +153,7 @@ fn a_deleted_text_is_in_no_file() {
     store.edit(&id, &format!("{secret} {secret}"), at(2)).unwrap();
     let reader = Sqlite::open_reader(&data(&folder)).unwrap();
     store.delete(&id, at(3)).unwrap();
+    store.delete(&long, at(3)).unwrap();
     check("it is gone", holds(&data(&folder), secret), false);
     check("the rest is found", reader.search("zanzibar7", None, 9).unwrap().len(), 1);
 }
