@@ -259,24 +259,29 @@ fn step(
     job: &Job,
     now: Now,
 ) -> Result<Result<Reply, ApiError>, storage::Error> {
-    let mut answer: Option<Result<Reply, ApiError>> = None;
-    let stepped = tx.atomic(&mut |tx| match engine.step(tx, job.input(), now) {
-        Ok(reply) => {
-            answer = Some(Ok(reply));
-            Ok(())
-        }
-        Err(error) => {
-            answer = Some(Err(error));
-            Err(storage::Error::Conflict("undone".to_owned()))
-        }
+    let mut refused: Option<ApiError> = None;
+    let stepped = storage::atomically(tx, |tx| {
+        engine.step(tx, job.input(), now).map_err(|error| {
+            let failure = match error.code {
+                Code::StorageFull => storage::Error::DiskFull,
+                Code::NotFound
+                | Code::Exists
+                | Code::Conflict
+                | Code::Invalid
+                | Code::Unauthorized
+                | Code::Forbidden
+                | Code::TooLarge
+                | Code::ShuttingDown
+                | Code::Internal => storage::Error::Unusable(error.message.clone()),
+            };
+            refused = Some(error);
+            failure
+        })
     });
-    match (answer, stepped) {
-        (Some(Ok(reply)), Ok(())) => Ok(Ok(reply)),
-        (Some(Err(error)), _) if !engine.touched() && !error.is_storage_failure() => Ok(Err(error)),
-        (Some(Err(error)), _) if error.code == Code::StorageFull => Err(storage::Error::DiskFull),
-        (Some(Err(error)), _) => Err(storage::Error::Unusable(error.message)),
-        (_, Err(error)) => Err(error),
-        (None, Ok(())) => Err(storage::Error::Unusable("a step gave no answer".to_owned())),
+    match (stepped, refused) {
+        (Ok(reply), _) => Ok(Ok(reply)),
+        (Err(_), Some(error)) if !engine.touched() && !error.is_storage_failure() => Ok(Err(error)),
+        (Err(failure), _) => Err(failure),
     }
 }
 

@@ -330,6 +330,8 @@ pub struct DeliveryRows {
 /// Which rows a delivery needs.
 #[derive(Clone, Debug)]
 pub struct DeliveryQuery<'a> {
+    /// Under `lean`, top-level messages that the session was given as roots of threads are left out.
+    pub policy: Policy,
     /// Channel.
     pub channel: &'a ChannelId,
     /// Thread, or the channel itself.

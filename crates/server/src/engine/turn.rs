@@ -129,6 +129,7 @@ impl Engine {
             Policy::Base | Policy::Lean | Policy::Window => None,
         };
         let rows = store.delivery_rows(&DeliveryQuery {
+            policy,
             channel: &run.key.channel,
             thread: run.thread.as_ref(),
             native: &session.native,

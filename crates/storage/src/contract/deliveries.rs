@@ -15,6 +15,7 @@ stories![few_rows_of_many, a_thread_begins_with_its_root, blocks_are_those_of_th
 
 fn query<'a>(world: &'a World<'_>, native: &'a NativeId, addressed: &'a MessageId) -> DeliveryQuery<'a> {
     DeliveryQuery {
+        policy: Policy::Lean,
         channel: &world.channel,
         thread: None,
         native,
@@ -227,6 +228,7 @@ impl Play<'_> {
         let limits = Limits { rows: 4, lines: 3, body_chars: 600 };
         let stored = self.marks.get(&place).cloned();
         let few = self.store.delivery_rows(&DeliveryQuery {
+            policy,
             channel: &self.channel,
             thread: place.as_ref(),
             native: &native,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use delivery::model::NativeId;
 use delivery::watermark::IDS_MAX;
-use delivery::{AuthorKind, Row, Watermark};
+use delivery::{AuthorKind, Policy, Row, Watermark};
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
 use super::value::{Json, RowId, Time, limit, rows_json};
@@ -22,6 +22,9 @@ pub(super) fn load(db: &Connection, query: &DeliveryQuery<'_>) -> Result<Deliver
     picked.extend(scope.newest_covered()?);
     picked.extend(scope.named()?);
     picked.extend(scope.told_and_changed()?);
+    for root in &scope.given_roots {
+        picked.remove(root);
+    }
     let messages = scope.messages(&picked)?;
     let earlier = match query.watermark {
         Some(_) => {
@@ -45,6 +48,8 @@ struct Scope<'a> {
     floor: u64,
     /// Messages that are never a new line: told, waiting in a payload of their own, addressed.
     excluded: Json<Vec<i64>>,
+    /// Of those: top-level messages that the session was given as roots of threads.
+    given_roots: Vec<i64>,
     /// How many of the newest are loaded.
     newest: usize,
 }
@@ -61,9 +66,14 @@ impl<'a> Scope<'a> {
             None => 0,
         };
         let told = query.watermark.map(|mark| mark.ids.as_slice()).unwrap_or_default();
-        let excluded = rows_json(told.iter().chain(query.pending).chain([query.addressed]));
+        let mut excluded = rows_json(told.iter().chain(query.pending).chain([query.addressed]));
+        let given_roots = match (query.policy, thread) {
+            (Policy::Lean, None) => given_roots(db, channel, query.native, &excluded.0)?,
+            (Policy::Lean, Some(_)) | (Policy::Base | Policy::Window, _) => Vec::new(),
+        };
+        excluded.0.extend(&given_roots);
         let newest = query.newest.saturating_add(query.pending.len()).saturating_add(1);
-        Ok(Self { db, query, channel, thread, floor, excluded, newest })
+        Ok(Self { db, query, channel, thread, floor, excluded, given_roots, newest })
     }
 
     /// The newest rows past the mark, whatever else they are: candidates under `base` and `window`.
@@ -213,4 +223,15 @@ fn floor(db: &Connection, channel: i64, thread: Option<i64>, mark: &Watermark) -
     )?;
     let seq = rows.query_row((channel, thread, Time(mark.last_at)), |row| row.get(0));
     Ok(seq.optional()?.unwrap_or(0))
+}
+
+/// The roots of the threads in which a session was given something: a first mention there brings the root (4.10).
+fn given_roots(db: &Connection, channel: i64, native: &NativeId, but: &[i64]) -> Result<Vec<i64>, Error> {
+    let mut rows = db.prepare_cached(
+        "SELECT w.thread FROM session s JOIN watermark w ON w.binding = s.binding
+         WHERE s.native = ?2 AND w.channel = ?1 AND w.thread <> 0 AND w.native = s.native",
+    )?;
+    let given = rows.query_map((channel, native.as_str()), |row| row.get(0))?;
+    let given = given.collect::<Result<Vec<i64>, _>>()?;
+    Ok(given.into_iter().filter(|root| !but.contains(root)).collect())
 }

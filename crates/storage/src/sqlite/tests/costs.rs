@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use delivery::Watermark;
 use delivery::model::MessageId;
+use delivery::{Policy, Watermark};
 
 use super::*;
 use crate::DeliveryQuery;
@@ -40,6 +40,7 @@ fn steps(messages: u64) -> Vec<(&'static str, u64)> {
     let history = |thread, before| reader.history(&channel, thread, before, 50).unwrap();
     let delivery = |thread, watermark| {
         let query = DeliveryQuery {
+            policy: Policy::Lean,
             channel: &channel,
             thread,
             native: &mark.native,

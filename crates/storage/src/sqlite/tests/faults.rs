@@ -1,7 +1,7 @@
 //! A disk that is full: nothing half-written, and all well again once there is space.
 
 use super::*;
-use crate::{atomically, group_commit};
+use crate::atomically;
 
 /// A store whose database file cannot grow any more.
 fn full() -> Fixture {
@@ -65,26 +65,19 @@ fn a_full_disk_undoes_the_whole_transaction() {
 }
 
 #[test]
-fn a_full_disk_fails_a_group_or_one_of_its_jobs() {
+fn a_full_disk_fails_a_group_whole() {
     let Fixture { mut store, folder: _folder } = full();
     let long = "x".repeat(60_000);
-    let mut jobs = ["one", long.as_str(), "", "two"];
-    let results = group_commit(&mut store, &mut jobs, |store, text| post(store, text));
-    let told: Vec<String> =
-        results.iter().map(|result| result.as_ref().map_or_else(ToString::to_string, Clone::clone)).collect();
-    // A job that was told it went well did; one that was told otherwise left nothing.
-    let stored = texts(&store);
-    let went_well: Vec<String> = jobs
-        .iter()
-        .zip(&results)
-        .filter(|(_, result)| result.is_ok())
-        .map(|(job, _)| (*job).to_owned())
-        .collect();
-    check(&told, stored, went_well);
-    check("the long one", is_full(&results[1]), true);
+    let result = store.atomic(&mut |store| {
+        for text in ["one", long.as_str(), "two"] {
+            atomically(store, |store| post(store, text))?;
+        }
+        Ok(())
+    });
+    check("refused", is_full(&result), true);
+    check("nothing", texts(&store), Vec::new());
     with_space(&store);
-    let all = group_commit(&mut store, &mut ["three", "four"], |store, text| post(store, text));
-    check("recovered", all.iter().all(Result::is_ok), true);
+    check("recovered", post(&mut store, "three").unwrap(), "m1".to_owned());
 }
 
 #[test]
