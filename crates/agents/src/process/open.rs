@@ -7,8 +7,10 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
+use super::FORCE_LIMIT;
 use crate::lines::{Line, LineReader};
 use crate::message::{Hide, Spec};
+use crate::platform;
 use crate::report::Report;
 use crate::spawn::{self, Held};
 
@@ -66,9 +68,20 @@ impl Refused {
 
 async fn attempt(holder: &Arc<[String]>, spec: &Spec, hide: Option<&Hide>) -> Result<Opened, Refused> {
     let (held, pid) = start(holder, spec, hide).await.map_err(Refused::Failed)?;
-    let Held { child, stdin, stdout, stderr, control } = held;
+    let Held { mut child, stdin, stdout, stderr, control } = held;
     let (reports, control) = control.into_split();
     let mut reports = LineReader::new(reports);
+    match first_report(&mut reports).await {
+        Ok(()) => Ok(Opened { child, pid, stdin, stdout, stderr, reports, control, notices: Vec::new() }),
+        Err(refused) => {
+            drop((stdin, stdout, stderr, control));
+            gone(&mut child, pid).await;
+            Err(refused)
+        }
+    }
+}
+
+async fn first_report(reports: &mut LineReader<OwnedReadHalf>) -> Result<(), Refused> {
     let line = match timeout(HOLDER_LIMIT, reports.next()).await {
         Ok(Ok(Line::Text(line))) => line,
         Ok(Ok(Line::TooLong | Line::End) | Err(_)) => {
@@ -77,13 +90,21 @@ async fn attempt(holder: &Arc<[String]>, spec: &Spec, hide: Option<&Hide>) -> Re
         Err(_) => return Err(Refused::Failed("the holder did not start the agent in time".to_owned())),
     };
     match Report::read(&line) {
-        Some(Report::Started) => {
-            Ok(Opened { child, pid, stdin, stdout, stderr, reports, control, notices: Vec::new() })
-        }
+        Some(Report::Started) => Ok(()),
         Some(Report::Exposed(reason)) => Err(Refused::Exposed(reason)),
         Some(Report::Failed(reason)) => Err(Refused::Failed(reason)),
         Some(Report::Exited(_) | Report::Signaled(_)) | None => {
             Err(Refused::Failed(format!("the holder is not this version's: {line}")))
+        }
+    }
+}
+
+/// Waits until a holder that was let go has ended, and ends it if it does not.
+async fn gone(child: &mut Child, pid: u32) {
+    if timeout(FORCE_LIMIT, child.wait()).await.is_err() {
+        platform::kill_tree(pid);
+        if let Err(error) = child.kill().await {
+            tracing::warn!(%error, pid, "the holder could not be killed");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What an agent can do wrong costs at most its run (I10), is told with a reason, and leaves no process.
 
-use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use agents::{EventKind, Spec, Stop, Turn, Update};
@@ -25,22 +24,10 @@ async fn check_start(script: Value, change: fn(&mut Spec), reason: &str) {
 
 #[tokio::test]
 async fn a_command_that_cannot_be_started_is_named() {
-    let set = |command: &str| {
-        let command = command.to_owned();
-        move |spec: &mut Spec| {
-            spec.env[0].1 = "/bin:/usr/bin".to_owned();
-            spec.command = vec![command];
-        }
-    };
     let mut world = World::new();
-    let folder = world.folder.path().to_str().unwrap().to_owned();
-    let make = |name: &str, text: &str, mode: u32| {
-        let path = format!("{folder}/{name}");
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-        path
-    };
-    let (script, data) = (make("script", "#!/no/such/shell\n", 0o755), make("data", "", 0o644));
+    // Files of the repository: one written just now may be held open by a test beside this one while it forks.
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let (script, data) = (format!("{folder}/tests/it/no-interpreter"), format!("{folder}/Cargo.toml"));
     for (command, reason) in [
         ("no-such-agent", "not found on PATH of the agent (/bin:/usr/bin)"),
         ("/no/such/agent", "there is no such file"),
@@ -48,7 +35,8 @@ async fn a_command_that_cannot_be_started_is_named() {
         (data.as_str(), "Permission denied (os error 13)"),
     ] {
         let mut spec = world.spec(&json!({}));
-        set(command)(&mut spec);
+        spec.env[0].1 = "/bin:/usr/bin".to_owned();
+        spec.command = vec![command.to_owned()];
         world.start(spec);
         world.check(&[exited(&format!("cannot start `{command}`: {reason}"))]).await;
         world.agents.ended().await;
