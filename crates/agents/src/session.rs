@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as schema;
 use delivery::model::{NativeId, RunId};
 use serde_json::value::RawValue;
@@ -14,26 +13,28 @@ use tokio::time::Instant;
 
 use crate::message::{EventKind, Spec, Started, TimeLimits, Update};
 use crate::redact::Secrets;
-use crate::wire::{self, Incoming, ModelSetting};
+use crate::wire::{self, Incoming};
 
+mod start;
 #[cfg(test)]
 mod tests;
 mod turn;
 
+use start::Asked;
 use turn::{InFlight, Why};
 
 /// Lines in a row that are not the protocol before the agent is given up: a few are warnings of a package
 /// manager or a start script, more is a program that does not speak it.
 const FOREIGN_LINES_MAX: u32 = 200;
 
+/// Bytes that an idle agent may write before it is given up: news of commands and modes are far less.
+const IDLE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
 /// Characters of a title, an id or a message of an error shown.
 const SHORT_CHARS_MAX: usize = 500;
 
 /// Characters of a plan shown.
 const PLAN_CHARS_MAX: usize = 8_000;
-
-/// The version of the protocol that is spoken.
-const PROTOCOL_VERSION: u64 = 1;
 
 /// What is to be done.
 #[derive(Debug, PartialEq)]
@@ -68,6 +69,8 @@ pub(crate) struct Session {
     last_id: u64,
     /// Lines since the last message that were none.
     foreign_lines: u32,
+    /// Bytes heard since the last turn.
+    idle_bytes: usize,
     outputs: VecDeque<Output>,
 }
 
@@ -81,23 +84,6 @@ enum Phase {
     Turn(Box<InFlight>),
     /// Nothing more is said or heard.
     Over,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
-    Initialize,
-    NewSession,
-    Model,
-}
-
-impl Asked {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Initialize => "initialize",
-            Self::NewSession => "session/new",
-            Self::Model => "the setting of its model",
-        }
-    }
 }
 
 impl Session {
@@ -114,14 +100,10 @@ impl Session {
             started: Started { native: NativeId(String::new()), system_prompt: false, pid, notices },
             last_id: 0,
             foreign_lines: 0,
+            idle_bytes: 0,
             outputs: VecDeque::new(),
         };
-        let client =
-            schema::ClientSessionCapabilities::new().compaction(schema::CompactionCapabilities::new());
-        let params = schema::InitializeRequest::new(ProtocolVersion::V1)
-            .client_capabilities(schema::ClientCapabilities::new().session(client))
-            .client_info(schema::Implementation::new("highwater", env!("CARGO_PKG_VERSION")));
-        session.ask(Asked::Initialize, "initialize", &params, now);
+        session.initialize(now);
         session
     }
 
@@ -184,6 +166,7 @@ impl Session {
                 let line = wire::request(id, "session/prompt", &params);
                 let turn = InFlight::new(id, run.clone(), self.secrets.stream(), now);
                 self.phase = Phase::Turn(Box::new(turn));
+                self.idle_bytes = 0;
                 self.outputs.push_back(Output::Prompt { line, run });
                 return;
             }
@@ -239,6 +222,8 @@ impl Session {
         self.foreign_lines = 0;
         if let Phase::Turn(turn) = &mut self.phase {
             turn.heard = now;
+        } else if self.idles_too_loudly(line) {
+            return;
         }
         match incoming {
             Incoming::Answer { id, answer } => self.answered(id, answer, now),
@@ -249,6 +234,16 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// A turn has limits of time; between turns there are none, so what is written is counted.
+    fn idles_too_loudly(&mut self, line: &str) -> bool {
+        self.idle_bytes += line.len();
+        let too_loud = self.idle_bytes > IDLE_BYTES_MAX;
+        if too_loud {
+            self.unfit("the agent wrote more than 16 MiB without being asked".to_owned());
+        }
+        too_loud
     }
 
     fn foreign(&mut self, line: &str) {
@@ -280,92 +275,6 @@ impl Session {
                 tracing::debug!(id, "an agent answered a request that waits for nothing");
             }
         }
-    }
-
-    fn initialized(&mut self, answer: Result<&RawValue, String>, now: Instant) {
-        let Some(answer) = self.expect(answer, wire::initialized, Asked::Initialize) else { return };
-        if answer.version != PROTOCOL_VERSION {
-            self.unfit(format!(
-                "the agent speaks version {} of the Agent Client Protocol, Highwater speaks version \
-                 {PROTOCOL_VERSION}",
-                answer.version
-            ));
-            return;
-        }
-        let mut params = schema::NewSessionRequest::new(self.cwd.clone());
-        if answer.takes_system_prompt
-            && let Some(text) = self.system_prompt.take()
-        {
-            self.started.system_prompt = true;
-            params = params.system_prompt(schema::SystemPrompt::new(vec![schema::ContentBlock::from(text)]));
-        }
-        self.ask(Asked::NewSession, "session/new", &params, now);
-    }
-
-    fn opened(&mut self, answer: Result<&RawValue, String>, now: Instant) {
-        let Some(answer) = self.expect(answer, wire::opened, Asked::NewSession) else { return };
-        self.started.native = NativeId(answer.native.clone());
-        self.native = answer.native;
-        let Some(model) = self.model.take() else {
-            self.begun();
-            return;
-        };
-        match answer.model {
-            ModelSetting::ConfigOption => {
-                let params = schema::SetSessionConfigOptionRequest::new(
-                    self.native.clone(),
-                    wire::MODEL_CONFIG_ID,
-                    model.as_str(),
-                );
-                self.ask(Asked::Model, "session/set_config_option", &params, now);
-            }
-            ModelSetting::SetModel => {
-                let session_id = self.native.clone();
-                let params = wire::SetModel { session_id: &session_id, model_id: &model };
-                self.ask(Asked::Model, "session/set_model", &params, now);
-            }
-            ModelSetting::Absent => {
-                self.started.notices.push(format!("the agent does not let its model be set to {model}"));
-                self.begun();
-            }
-        }
-    }
-
-    fn model_set(&mut self, answer: Result<&RawValue, String>) {
-        if let Err(error) = answer {
-            let error = self.shown(&error, SHORT_CHARS_MAX);
-            self.started.notices.push(format!("the agent's model could not be set: {error}"));
-        }
-        self.begun();
-    }
-
-    fn begun(&mut self) {
-        self.phase = Phase::Idle;
-        self.tell(EventKind::Started(self.started.clone()));
-    }
-
-    /// The answer to a request of the start as `read` reads it; without one the agent is unfit.
-    fn expect<T>(
-        &mut self,
-        answer: Result<&RawValue, String>,
-        read: fn(&RawValue) -> Option<T>,
-        asked: Asked,
-    ) -> Option<T> {
-        let name = asked.name();
-        let reason = match answer {
-            Ok(answer) => match read(answer) {
-                Some(read) => return Some(read),
-                None => format!(
-                    "the agent's answer to {name} is not understood: {}",
-                    self.shown(answer.get(), SHORT_CHARS_MAX)
-                ),
-            },
-            Err(error) => {
-                format!("the agent answered {name} with an error: {}", self.shown(&error, SHORT_CHARS_MAX))
-            }
-        };
-        self.unfit(reason);
-        None
     }
 
     fn requested(&mut self, id: &RawValue, method: &str, params: &RawValue) {
@@ -428,12 +337,6 @@ impl Session {
             let run = turn.run.clone();
             self.tell(EventKind::Update { run, update });
         }
-    }
-
-    fn ask(&mut self, asked: Asked, method: &str, params: &impl serde::Serialize, now: Instant) {
-        let id = self.next_id();
-        self.outputs.push_back(Output::Line(wire::request(id, method, params)));
-        self.phase = Phase::Asked { asked, id, until: now + self.limits.start };
     }
 
     fn next_id(&mut self) -> u64 {

@@ -1,3 +1,5 @@
+//! The conversation, step by step, against whole outputs.
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -144,7 +146,7 @@ fn started(system_prompt: Prompted, notices: &[&str]) -> Done {
     Done::Event(EventKind::Started(Started { native: NativeId::from("s"), system_prompt, pid: 42, notices }))
 }
 
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Prompted {
     System,
     Not,
@@ -445,6 +447,27 @@ fn lines_that_are_not_the_protocol_are_passed_over_up_to_a_limit() {
     let reason = "the agent does not speak the Agent Client Protocol: 200 lines in a row are not it, the last: npm \
                   warn [redacted]";
     talk.check(&[failed("r1", reason), unfit(reason)]);
+}
+
+#[test]
+fn an_idle_agent_may_not_flood() {
+    let mut talk = Talk::idle();
+    let piece = "x".repeat(IDLE_BYTES_MAX / 4);
+    for _ in 0..2 {
+        for _ in 0..3 {
+            talk.hears_text(&piece);
+        }
+        talk.session.prompt(run("r1"), "hello", talk.now);
+        talk.session.written(run("r1"));
+        let id = talk.session.last_id;
+        talk.hears_text("in a turn it may");
+        talk.hears(&json!({"id": id, "result": {"stopReason": "end_turn"}}));
+    }
+    talk.outputs();
+    for _ in 0..4 {
+        talk.hears_text(&piece);
+    }
+    talk.check(&[unfit("the agent wrote more than 16 MiB without being asked")]);
 }
 
 #[test]

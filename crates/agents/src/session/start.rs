@@ -1,0 +1,137 @@
+//! The start of the conversation: `initialize`, `session/new` and the model.
+
+use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1 as schema;
+use delivery::model::NativeId;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::{Output, Phase, SHORT_CHARS_MAX, Session};
+use crate::message::EventKind;
+use crate::wire::{self, ModelSetting};
+
+/// The version of the protocol that is spoken.
+const PROTOCOL_VERSION: u64 = 1;
+
+/// A request of the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Initialize,
+    NewSession,
+    Model,
+}
+
+impl Asked {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Initialize => "initialize",
+            Self::NewSession => "session/new",
+            Self::Model => "the setting of its model",
+        }
+    }
+}
+
+impl Session {
+    /// Sends the first request.
+    pub(super) fn initialize(&mut self, now: Instant) {
+        let client =
+            schema::ClientSessionCapabilities::new().compaction(schema::CompactionCapabilities::new());
+        let params = schema::InitializeRequest::new(ProtocolVersion::V1)
+            .client_capabilities(schema::ClientCapabilities::new().session(client))
+            .client_info(schema::Implementation::new("highwater", env!("CARGO_PKG_VERSION")));
+        self.ask(Asked::Initialize, "initialize", &params, now);
+    }
+
+    pub(super) fn initialized(&mut self, answer: Result<&RawValue, String>, now: Instant) {
+        let Some(answer) = self.expect(answer, wire::initialized, Asked::Initialize) else { return };
+        if answer.version != PROTOCOL_VERSION {
+            self.unfit(format!(
+                "the agent speaks version {} of the Agent Client Protocol, Highwater speaks version \
+                 {PROTOCOL_VERSION}",
+                answer.version
+            ));
+            return;
+        }
+        let mut params = schema::NewSessionRequest::new(self.cwd.clone());
+        if answer.takes_system_prompt
+            && let Some(text) = self.system_prompt.take()
+        {
+            self.started.system_prompt = true;
+            params = params.system_prompt(schema::SystemPrompt::new(vec![schema::ContentBlock::from(text)]));
+        }
+        self.ask(Asked::NewSession, "session/new", &params, now);
+    }
+
+    pub(super) fn opened(&mut self, answer: Result<&RawValue, String>, now: Instant) {
+        let Some(answer) = self.expect(answer, wire::opened, Asked::NewSession) else { return };
+        self.started.native = NativeId(answer.native.clone());
+        self.native = answer.native;
+        let Some(model) = self.model.take() else {
+            self.begun();
+            return;
+        };
+        match answer.model {
+            ModelSetting::ConfigOption => {
+                let params = schema::SetSessionConfigOptionRequest::new(
+                    self.native.clone(),
+                    wire::MODEL_CONFIG_ID,
+                    model.as_str(),
+                );
+                self.ask(Asked::Model, "session/set_config_option", &params, now);
+            }
+            ModelSetting::SetModel => {
+                let session_id = self.native.clone();
+                let params = wire::SetModel { session_id: &session_id, model_id: &model };
+                self.ask(Asked::Model, "session/set_model", &params, now);
+            }
+            ModelSetting::Absent => {
+                self.started.notices.push(format!("the agent does not let its model be set to {model}"));
+                self.begun();
+            }
+        }
+    }
+
+    pub(super) fn model_set(&mut self, answer: Result<&RawValue, String>) {
+        if let Err(error) = answer {
+            let error = self.shown(&error, SHORT_CHARS_MAX);
+            self.started.notices.push(format!("the agent's model could not be set: {error}"));
+        }
+        self.begun();
+    }
+
+    fn begun(&mut self) {
+        self.phase = Phase::Idle;
+        self.tell(EventKind::Started(self.started.clone()));
+    }
+
+    /// The answer to a request of the start as `read` reads it; without one the agent is unfit.
+    fn expect<T>(
+        &mut self,
+        answer: Result<&RawValue, String>,
+        read: fn(&RawValue) -> Option<T>,
+        asked: Asked,
+    ) -> Option<T> {
+        let name = asked.name();
+        let reason = match answer {
+            Ok(answer) => match read(answer) {
+                Some(read) => return Some(read),
+                None => format!(
+                    "the agent's answer to {name} is not understood: {}",
+                    self.shown(answer.get(), SHORT_CHARS_MAX)
+                ),
+            },
+            Err(error) => {
+                format!("the agent answered {name} with an error: {}", self.shown(&error, SHORT_CHARS_MAX))
+            }
+        };
+        self.unfit(reason);
+        None
+    }
+
+    fn ask(&mut self, asked: Asked, method: &str, params: &impl Serialize, now: Instant) {
+        let id = self.next_id();
+        self.outputs.push_back(Output::Line(wire::request(id, method, params)));
+        self.phase = Phase::Asked { asked, id, until: now + self.limits.start };
+    }
+}
