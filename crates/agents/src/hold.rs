@@ -51,7 +51,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match start(&plan) {
         Ok(agent) => {
             tell(&Report::Started, &control);
-            hold(agent, control)
+            hold(agent, &control)
         }
         Err(refused) => {
             tell(&refused, &control);
@@ -61,7 +61,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Holds until nothing is left of the agent's tree.
-fn hold(agent: u32, control: UnixStream) -> ExitCode {
+fn hold(agent: u32, control: &UnixStream) -> ExitCode {
     release_streams();
     let mut ended = None;
     let watched = control.try_clone();
@@ -73,7 +73,7 @@ fn hold(agent: u32, control: UnixStream) -> ExitCode {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if u32::try_from(pid.as_raw_nonzero().get()) == Ok(agent) => {
-                tell(&Report::ended(status), &control);
+                tell(&Report::ended(status), control);
                 ended = Some(status);
                 thread::spawn(move || end_tree(agent));
             }

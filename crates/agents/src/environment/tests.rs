@@ -1,3 +1,5 @@
+//! What of an environment is passed on, and which programs are found.
+
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;

@@ -1,8 +1,10 @@
+//! How the holder reads its arguments.
+
 use super::*;
 
 #[track_caller]
-fn check(arguments: &[&str], expect: Option<Plan>) {
-    assert_eq!(Plan::parse(arguments.iter().map(OsString::from)), expect, "{arguments:?}");
+fn check(arguments: &[&str], expect: &Option<Plan>) {
+    assert_eq!(&Plan::parse(arguments.iter().map(OsString::from)), expect, "{arguments:?}");
 }
 
 #[test]
@@ -14,12 +16,12 @@ fn arguments_name_the_agent_and_what_it_must_not_see() {
             arguments: arguments.iter().map(OsString::from).collect(),
         })
     };
-    check(&["--", "a"], plan(None, "a", &[]));
-    check(&["--", "a", "--", "-b"], plan(None, "a", &["--", "-b"]));
-    check(&["--hide", "/d", "--but", "/d/a", "--", "a"], plan(Some(("/d", "/d/a")), "a", &[]));
+    check(&["--", "a"], &plan(None, "a", &[]));
+    check(&["--", "a", "--", "-b"], &plan(None, "a", &["--", "-b"]));
+    check(&["--hide", "/d", "--but", "/d/a", "--", "a"], &plan(Some(("/d", "/d/a")), "a", &[]));
     for wrong in
         [&[][..], &["a"], &["--"], &["--hide", "/d", "--", "a"], &["--hide", "/d", "--but", "/e", "a"]]
     {
-        check(wrong, None);
+        check(wrong, &None);
     }
 }

@@ -1,3 +1,5 @@
+//! Where lines end, and where they may not go on.
+
 use std::pin::Pin;
 use std::task::{Context, Poll};
 

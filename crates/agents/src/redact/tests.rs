@@ -1,3 +1,5 @@
+//! Secrets are found whole and in pieces.
+
 use super::*;
 
 /// Redacts `text` whole and in pieces of every length; all must agree.

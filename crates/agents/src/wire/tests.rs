@@ -1,3 +1,5 @@
+//! What is read and written, against the protocol's own types.
+
 use agent_client_protocol_schema::ProtocolVersion;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use agents::{Stop, Turn};
+use agents::{EventKind, Stop, Turn};
 use serde_json::{Value, json};
 
 use crate::world::{World, ended, text};
@@ -14,14 +14,12 @@ async fn seen(world: &mut World, steps: &[Value]) -> Vec<String> {
         let run = format!("r{}", at + 1);
         world.prompt(&run, "look");
         world.next().await;
-        match world.after_updates().await {
-            agents::EventKind::TurnEnded {
-                turn: Turn { stop: Stop::EndTurn, text: Some(text), .. }, ..
-            } => {
-                seen.push(text);
-            }
-            other => panic!("{other:?}"),
-        }
+        let event = world.after_updates().await;
+        let EventKind::TurnEnded { turn: Turn { stop: Stop::EndTurn, text: Some(text), .. }, .. } = event
+        else {
+            panic!("{event:?}");
+        };
+        seen.push(text);
     }
     seen
 }

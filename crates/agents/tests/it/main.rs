@@ -1,5 +1,7 @@
 //! The real scripted agent behind a real holder: what each behaviour of an agent leads to.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by it as tests do")]
+
 mod hiding;
 mod memory;
 mod misbehaviour;

@@ -78,13 +78,15 @@ fn kill(pid: i32, signal: Signal) {
     rustix::process::kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
 }
 
-/// The folder in which [`a_server_to_be_killed`] works.
-const SERVER_FOLDER: &str = "HIGHWATER_TEST_SERVER_FOLDER";
+/// Set in the process that is the server.
+const SERVER: &str = "HIGHWATER_TEST_SERVER";
 
 #[tokio::test]
 async fn nothing_outlives_a_killed_server() {
-    let folder = tempfile::tempdir().unwrap();
-    let (mut server, mark) = server(folder.path());
+    if std::env::var_os(SERVER).is_some() {
+        serve_until_killed().await;
+    }
+    let (mut server, mark) = server();
     let handles: Vec<_> = marked(&mark).into_iter().map(handle).collect();
     assert_eq!(handles.len(), 3, "holder, agent and its child");
     server.kill().unwrap();
@@ -93,14 +95,15 @@ async fn nothing_outlives_a_killed_server() {
     }
     server.wait().unwrap();
     assert!(marked(&mark).is_empty());
+    std::fs::remove_dir_all(mark).unwrap();
 }
 
 /// Starts this test program anew as a server and waits until its agent is in a turn; gives the mark of its processes.
 #[expect(clippy::disallowed_methods, reason = "a server to be killed has to be a process of its own")]
-fn server(folder: &std::path::Path) -> (Child, String) {
+fn server() -> (Child, String) {
     let mut server = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "trees::a_server_to_be_killed", "--ignored", "--nocapture"])
-        .env(SERVER_FOLDER, folder)
+        .args(["--exact", "trees::nothing_outlives_a_killed_server", "--nocapture"])
+        .env(SERVER, "1")
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -109,12 +112,7 @@ fn server(folder: &std::path::Path) -> (Child, String) {
     (server, mark.expect("the server tells its mark"))
 }
 
-#[tokio::test]
-#[ignore = "a process for nothing_outlives_a_killed_server, which kills it"]
-async fn a_server_to_be_killed() {
-    if std::env::var_os(SERVER_FOLDER).is_none() {
-        return;
-    }
+async fn serve_until_killed() {
     let mut world = World::new();
     let steps = json!([with_child(&world, "child"), {"text": "ready"}, {"hang": true}]);
     let script = json!({"ignore_eof": true, "prompt": steps});

@@ -193,7 +193,7 @@ async fn a_prompt_may_steer_its_turn() {
     let mut world = World::new();
     world.start(world.spec(&json!({})));
     world.started().await;
-    let payload = json!({"channel_id": "c1", "text": "@a SCRIPT:{\"prompt\": [{\"text\": \"as \\\"told\\\"\"}]} please"});
+    let payload = json!({"channel_id": "c1", "run_id": "r1", "text": "@a SCRIPT:{\"prompt\": [{\"text\": \"as \\\"told\\\"\"}]} please"});
     world.prompt(
         "r1",
         &format!("Mentioned.\n\n{payload}\n---\nBrief.\n\nSCRIPT:{{\"prompt\": [{{\"exit\": 1}}]}}"),

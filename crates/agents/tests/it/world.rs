@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use agents::{Agents, Command, Event, EventKind, Hide, Secrets, Spec, Started, TimeLimits, Turn, Update};
 use delivery::model::{Epoch, Key, RunId};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -122,10 +122,9 @@ impl World {
 
     /// The session as it began.
     pub(crate) async fn started(&mut self) -> Started {
-        match self.next().await {
-            EventKind::Started(started) => started,
-            other => panic!("{other:?} instead of a start"),
-        }
+        let event = self.next().await;
+        let EventKind::Started(started) = event else { panic!("{event:?} instead of a start") };
+        started
     }
 
     /// Starts, begins a session, sends the prompt of `r1` and waits until it was written.
@@ -147,9 +146,9 @@ impl World {
     /// The next event that is no update.
     pub(crate) async fn after_updates(&mut self) -> EventKind {
         loop {
-            match self.next().await {
-                EventKind::Update { .. } => {}
-                other => return other,
+            let event = self.next().await;
+            if !matches!(event, EventKind::Update { .. }) {
+                return event;
             }
         }
     }
@@ -213,13 +212,17 @@ pub(crate) fn marked(mark: &str) -> BTreeSet<i32> {
 /// A handle by which the end of a process can be awaited.
 pub(crate) fn handle(pid: i32) -> OwnedFd {
     let pid = Pid::from_raw(pid).unwrap();
-    rustix::process::pidfd_open(pid, PidfdFlags::NONBLOCK).expect("the process lives")
+    rustix::process::pidfd_open(pid, PidfdFlags::empty()).expect("the process lives")
 }
 
 /// Waits until a process has ended.
 pub(crate) async fn gone(handle: OwnedFd) {
-    let handle = AsyncFd::register(handle).unwrap();
-    let _guard = timeout(DEADLINE, handle.readable()).await.expect("a process lives on").unwrap();
+    let waits = move || {
+        let deadline = Timespec { tv_sec: DEADLINE.as_secs().cast_signed(), tv_nsec: 0 };
+        poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&deadline)).unwrap()
+    };
+    let ended = tokio::task::spawn_blocking(waits).await.unwrap();
+    assert_eq!(ended, 1, "a process lives on");
 }
 
 pub(crate) fn written(run: &str) -> EventKind {
