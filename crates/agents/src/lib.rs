@@ -20,4 +20,5 @@ mod wire;
 
 pub use agents::Agents;
 pub use message::*;
+pub use platform::shield;
 pub use redact::Secrets;

@@ -13,6 +13,7 @@ mod system;
 #[path = "platform/other.rs"]
 mod system;
 
+pub use system::shield;
 pub(crate) use system::*;
 
 /// A signal that asks or one that forces.

@@ -66,6 +66,9 @@ pub async fn serve(
             format!("{} is not a loopback address; Highwater listens on loopback alone", settings.listen);
         return Err(ServeError { message });
     }
+    if let Err(error) = agents::shield() {
+        tracing::warn!(%error, "agents of the same user may look into the server's memory");
+    }
     let clock = Clock::new();
     let mut store = Sqlite::open(&settings.data, clock.now().wall)?;
     let data =

@@ -203,6 +203,7 @@ impl Worker {
                     let _ = asked.answer.send(answer);
                 }
                 Job::Agent(event) => {
+                    tell_notices(&event);
                     if let Err(error) = answer {
                         tracing::error!(key = ?event.key, %error, "an event of an agent was dropped");
                     }
@@ -247,6 +248,15 @@ impl Worker {
         }
         if runs_ended {
             self.ended.send_modify(|count| *count += 1);
+        }
+    }
+}
+
+/// What an agent's start could not do as it should, for whoever runs the server (6.11).
+fn tell_notices(event: &agents::Event) {
+    if let agents::EventKind::Started(started) = &event.kind {
+        for notice in &started.notices {
+            tracing::warn!(binding = %event.key.binding, notice);
         }
     }
 }

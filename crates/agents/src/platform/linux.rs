@@ -19,6 +19,12 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?)
 }
 
+/// Keeps other processes of the same user out of this one: out of its memory, and out of the way through
+/// `/proc/PID/root` to a folder that is hidden from them.
+pub fn shield() -> io::Result<()> {
+    Ok(rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?)
+}
+
 /// Between fork and exec: has the kernel kill this process when the thread that made it ends.
 pub(crate) fn die_with(parent: Pid) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;

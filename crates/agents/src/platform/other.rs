@@ -12,6 +12,11 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
+/// Nothing is needed: folders cannot be hidden here.
+pub fn shield() -> io::Result<()> {
+    Ok(())
+}
+
 /// There is no way to die with the parent here.
 pub(crate) fn die_with(_parent: Pid) -> io::Result<()> {
     Ok(())

@@ -96,7 +96,7 @@ fn the_agent_gets_exactly_the_bytes_that_are_shown() {
         let asked = server.ask(channel, "@echo hello", &["--as", who]);
         let run = server.show(text_of(&asked["runs"][0]["id"]));
         let sent = text_of(&run["sent"]).to_owned();
-        assert_eq!(logged_prompts(&server.file(log)), [sent.clone()]);
+        assert_eq!(logged_prompts(&server.file(log)), std::slice::from_ref(&sent));
         framings.insert(sent.split("\n\nYou were mentioned").next().unwrap().to_owned());
     }
     assert_eq!(framings.len(), 1, "{framings:?}");

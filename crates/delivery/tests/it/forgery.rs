@@ -185,6 +185,7 @@ proptest! {
     }
 
     /// Nothing that hides stands in a block, no tag of the host's, and one marker per cut body.
+    // I7
     #[test]
     fn nothing_hides_and_nothing_is_forged(texts in texts(), body_chars in 0usize..60) {
         let block = render(&told_and_new(&texts, body_chars)).block.unwrap();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use delivery::channel_delivery::Rendered;
 use delivery::model::MessageId;
-use delivery::{Row, clean};
+use delivery::{AuthorKind, Row, clean};
 
 /// Byte ranges in the sent text, in the order of the text.
 pub(super) type Parts = Vec<(MessageId, Range<usize>)>;
@@ -42,21 +42,31 @@ pub(super) fn of_mention(
     parts
 }
 
-/// The parts of a direct conversation's prompt: each text as it stands there, raw or cleaned.
-pub(super) fn of_direct<'a>(sent: &str, rows: impl Iterator<Item = &'a Row>) -> Parts {
+/// The parts of a direct conversation's prompt: the newest turn alone, or a replay, read from its end, where the
+/// newest message stands, back to where it begins or something was left out.
+pub(super) fn of_direct(sent: &str, rows: &[&Row]) -> Parts {
     let mut parts = Parts::new();
-    let mut from = 0;
-    for row in rows {
-        let (raw, cleaned) = (row.text.as_str(), clean::body(&row.text));
-        let found = [cleaned.as_str(), raw, raw.trim()].into_iter().find_map(|text| {
-            let at = sent[from..].find(text).filter(|_| !text.is_empty())?;
-            Some(from + at..from + at + text.len())
-        });
-        if let Some(range) = found {
-            from = range.end;
-            parts.push((row.id.clone(), range));
-        }
+    let mut end = sent.len();
+    if let [.., newest] = rows
+        && sent == clean::text(&newest.text)
+    {
+        return vec![(newest.id.clone(), 0..end)];
     }
+    for row in rows.iter().rev() {
+        let label = match row.author.kind {
+            AuthorKind::User => "User: ",
+            AuthorKind::Agent => "Assistant: ",
+            AuthorKind::System => continue,
+        };
+        let body = clean::body(&row.text);
+        let Some(before) = sent[..end].strip_suffix(body.as_str()).and_then(|rest| rest.strip_suffix(label))
+        else {
+            break;
+        };
+        parts.push((row.id.clone(), before.len() + label.len()..end));
+        end = before.len().saturating_sub(1);
+    }
+    parts.reverse();
     parts
 }
 

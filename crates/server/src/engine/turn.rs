@@ -284,7 +284,8 @@ fn direct_turn(
     let conversation = Conversation::Direct(said.iter().map(|message| spoken(&message.row)).collect());
     let framing = framing(binding, session);
     let sent = plan(lease, framing.as_deref(), &conversation, policy);
-    let parts = parts::of_direct(&sent, said.iter().map(|message| &message.row));
+    let rows: Vec<&Row> = said.iter().map(|message| &message.row).collect();
+    let parts = parts::of_direct(&sent, &rows);
     let shown = parts.iter().filter(|(id, _)| *id != message.row.id);
     let shown = shown.map(|(id, _)| (id.clone(), revision_of(&said, id))).collect();
     Ok(Built { sent, rendered: None, shown, parts, telling: None })

@@ -44,21 +44,37 @@ fn mentions() {
     );
 }
 
-#[test]
-fn direct_conversations() {
-    let row = |id: &str, text: &str| Row {
+fn row(id: &str, kind: AuthorKind, text: &str) -> Row {
+    Row {
         id: MessageId::from(id),
         seq: 1,
         created_at: Timestamp { ms: 0 },
-        author: Author { kind: AuthorKind::User, name: "ada".to_owned() },
+        author: Author { kind, name: "ada".to_owned() },
         native: None,
         text: text.to_owned(),
         edited_seq: None,
         deleted_seq: None,
-    };
-    let rows = [row("m1", "a\nb"), row("m2", "a"), row("m3", "not there")];
-    let sent = "framing\n\nUser: a\n  b\nUser: a";
-    let parts = of_direct(sent, rows.iter());
-    let expect = [("m1".to_owned(), "a\n  b".to_owned()), ("m2".to_owned(), "a".to_owned())];
+    }
+}
+
+fn check_direct(sent: &str, rows: &[Row], expect: &[(&str, &str)]) {
+    let parts = of_direct(sent, &rows.iter().collect::<Vec<_>>());
+    let expect: Vec<(String, String)> =
+        expect.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     assert_eq!(cut(sent, &parts), expect);
+}
+
+#[test]
+fn direct_conversations() {
+    let rows = [
+        row("m1", AuthorKind::User, "a\nb"),
+        row("m2", AuthorKind::Agent, "in"),
+        row("m3", AuthorKind::System, "a notice"),
+        row("m4", AuthorKind::User, "a"),
+    ];
+    let all = [("m1", "a\n  b"), ("m2", "in"), ("m4", "a")];
+    check_direct("framing\n\nUser: a\n  b\nAssistant: in\nUser: a", &rows, &all);
+    check_direct("User: a\n  b\nAssistant: in\nUser: a", &rows, &all);
+    check_direct("framing\n\n(1 earlier messages not shown)\nAssistant: in\nUser: a", &rows, &all[1..]);
+    check_direct("a", &rows, &all[2..]);
 }
