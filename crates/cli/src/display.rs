@@ -47,7 +47,7 @@ pub(crate) fn span(from: Timestamp, to: Timestamp) -> String {
     format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)
 }
 
-/// A table without borders; cells are cleaned as [`line`]. Without rows, `none` alone.
+/// A table without borders; cells are cleaned as [`line()`]. Without rows, `none` alone.
 pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]], none: &str) -> String {
     if rows.is_empty() {
         return format!("{none}\n");

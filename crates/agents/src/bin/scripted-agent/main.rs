@@ -24,9 +24,9 @@
 //! | `text` S | streams a piece of the answer |
 //! | `echo` N | streams the prompt's text in pieces of N characters; 0: in one |
 //! | `big_text` N | streams N bytes of text in pieces of 1,000 |
-//! | `tool` {id, title, kind}, `tool_update` {id, status, title}, `plan` [S], `thought` S, `used` N, `compacted` S | streams that update; `compacted` with this status |
+//! | `tool` {id, title, kind}, `tool_update` {id, status, title}, `plan` \[S\], `thought` S, `used` N, `compacted` S | streams that update; `compacted` with this status |
 //! | `update` {..} | streams this update as it is |
-//! | `permission` {title, options: [kinds]} | asks for it, waits for the answer; option ids are the kinds |
+//! | `permission` {title, options: \[kinds\]} | asks for it, waits for the answer; option ids are the kinds |
 //! | `request` {method, params} | asks the client, waits for the answer |
 //! | `notify` {method, params} | tells the client |
 //! | `raw` S, `hex` S | writes a line, writes bytes without a line end |
