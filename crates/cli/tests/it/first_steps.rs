@@ -149,3 +149,30 @@ pub(crate) fn texts(messages: &Value) -> Vec<&str> {
 fn ids(messages: &Value) -> Vec<&str> {
     messages.as_array().unwrap().iter().map(|message| message["id"].as_str().unwrap()).collect()
 }
+
+#[test]
+fn a_thread_brings_its_root_once_and_the_channel_does_not_bring_it_again() {
+    // I4
+    let server = TestServer::start();
+    let sent = |asked: &Value| {
+        let run = server.show(asked["runs"][0]["id"].as_str().unwrap());
+        assert_eq!(run["thread_root_id"], asked["message"]["thread_root_id"]);
+        block_of(run["sent"].as_str().unwrap()).unwrap_or_default().to_owned()
+    };
+    server.ask("general", "@guide hello", &[]);
+    let root = server.json(&["post", "general", "the deploy is red"]);
+    let root = root["message"]["id"].as_str().unwrap().to_owned();
+    server.ok(&["post", "general", "since noon", "--thread", &root]);
+    let first = sent(&server.ask("general", "@guide why?", &["--thread", &root]));
+    let lines: Vec<&str> = first.lines().skip(1).collect();
+    assert_eq!(lines, ["- [user] olive: the deploy is red", "- [user] olive: since noon"]);
+    server.ok(&["post", "general", "a disk is full", "--thread", &root]);
+    let later = sent(&server.ask("general", "@guide and now?", &["--thread", &root]));
+    let lines: Vec<&str> = later.lines().skip(1).collect();
+    assert_eq!(lines, ["- [user] olive: a disk is full"]);
+
+    server.ok(&["post", "general", "lunch?"]);
+    let channel = sent(&server.ask("general", "@guide anything else?", &[]));
+    let lines: Vec<&str> = channel.lines().skip(1).collect();
+    assert_eq!(lines, ["- [user] olive: lunch?"], "the root was given in its thread");
+}
