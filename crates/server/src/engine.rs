@@ -11,7 +11,7 @@ mod request;
 mod run;
 mod turn;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use delivery::model::{AuthorKind, Epoch, Key, MessageId, RunId};
@@ -127,6 +127,10 @@ struct LiveTurn {
     answer_bytes: u64,
     /// The agent declined, with this reason.
     declined: Option<String>,
+    /// Whether it was told to cancel: once is enough, and whatever comes of it is a cancel.
+    cancelling: bool,
+    /// Refused permissions so far.
+    refusals: u32,
     /// Steps recorded so far.
     events: u32,
 }
@@ -147,6 +151,8 @@ pub struct Engine {
     live: BTreeMap<Key, Live>,
     /// Messages of runs that have not ended.
     open: BTreeMap<RunId, (Key, MessageId)>,
+    /// Runs whose process went away before their prompt was written: tried again once.
+    tried: BTreeSet<RunId>,
     phase: Phase,
     out: VecDeque<Command>,
     /// Whether this step changed memory: then its failure undoes the whole batch.
@@ -164,6 +170,7 @@ impl Engine {
             rules: rules.clone(),
             live: BTreeMap::new(),
             open: BTreeMap::new(),
+            tried: BTreeSet::new(),
             phase: Phase::Open,
             out: VecDeque::new(),
             touched: false,
@@ -208,6 +215,22 @@ impl Engine {
         self.residency.next_timeout()
     }
 
+    /// How processes and queues stand.
+    pub fn board(&self) -> Board {
+        let mut keys: Vec<&Key> = self.live.keys().chain(self.open.values().map(|(key, _)| key)).collect();
+        keys.sort();
+        keys.dedup();
+        let states = keys.iter().map(|key| ((*key).clone(), self.residency.state(key))).collect();
+        let queues = keys
+            .iter()
+            .map(|key| {
+                let current = self.queue.current(key).cloned();
+                ((*key).clone(), current.into_iter().chain(self.queue.waiting(key)).collect())
+            })
+            .collect();
+        Board { states, queues }
+    }
+
     /// Whether no process is alive.
     pub fn is_empty(&self) -> bool {
         self.residency.is_empty()
@@ -233,7 +256,6 @@ impl Engine {
             Request::Retry { run } => self.retry(store, &run, now),
             Request::Decline { run, reason } => self.decline(&run, &reason),
             Request::ImportWatermarks(placed) => self.import_watermarks(store, &placed),
-            Request::Board => Ok(Reply::Board(self.board())),
             Request::Shutdown => {
                 self.touched = true;
                 self.phase = Phase::Stopping;
@@ -242,13 +264,8 @@ impl Engine {
             }
             Request::CancelTurns => {
                 self.touched = true;
-                let turns =
-                    self.live.iter().filter_map(|(key, live)| Some((key, live.epoch, live.turn.as_ref()?)));
-                self.out.extend(turns.map(|(key, epoch, turn)| Command::Cancel {
-                    key: key.clone(),
-                    epoch,
-                    run: turn.run.clone(),
-                }));
+                let keys: Vec<Key> = self.live.keys().cloned().collect();
+                keys.iter().for_each(|key| self.cancel_turn(key));
                 Ok(Reply::Done)
             }
         }
@@ -284,21 +301,6 @@ impl Engine {
             }
         }
     }
-
-    fn board(&self) -> Board {
-        let mut keys: Vec<&Key> = self.live.keys().chain(self.open.values().map(|(key, _)| key)).collect();
-        keys.sort();
-        keys.dedup();
-        let states = keys.iter().map(|key| ((*key).clone(), self.residency.state(key))).collect();
-        let queues = keys
-            .iter()
-            .map(|key| {
-                let current = self.queue.current(key).cloned();
-                ((*key).clone(), current.into_iter().chain(self.queue.waiting(key)).collect())
-            })
-            .collect();
-        Board { states, queues }
-    }
 }
 
 impl Request {
@@ -315,9 +317,7 @@ impl Request {
             | Self::Delete { .. }
             | Self::Retry { .. }
             | Self::ImportWatermarks(_) => true,
-            Self::Cancel { .. } | Self::Decline { .. } | Self::Board | Self::Shutdown | Self::CancelTurns => {
-                false
-            }
+            Self::Cancel { .. } | Self::Decline { .. } | Self::Shutdown | Self::CancelTurns => false,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::io::Write;
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -169,13 +169,10 @@ fn owner(store: &Sqlite, wished: &str) -> Result<Arc<str>, ServeError> {
 /// The owner's token, made on the first start: 256 bits out of the system's generator.
 fn owner_token(data: &Path) -> Result<String, ServeError> {
     let path = data.join(TOKEN_FILE);
-    if let Ok(token) = std::fs::read_to_string(&path) {
-        let token = token.trim().to_owned();
-        if token.len() >= 32 {
-            return Ok(token);
-        }
-        let message = format!("{} holds no token; delete it and start again for a new one", path.display());
-        return Err(ServeError { message });
+    match std::fs::read(&path) {
+        Ok(bytes) => return kept_token(&path, &bytes),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(io("read", &path, &error)),
     }
     let mut bytes = [0_u8; 32];
     std::fs::File::open("/dev/urandom")
@@ -184,6 +181,22 @@ fn owner_token(data: &Path) -> Result<String, ServeError> {
     let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     write_private(&path, &token)?;
     Ok(token)
+}
+
+/// A token that is there already, and is ours alone from now on.
+fn kept_token(path: &Path, bytes: &[u8]) -> Result<String, ServeError> {
+    let token = std::str::from_utf8(bytes).unwrap_or_default().trim();
+    if token.len() < 32 || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let message = format!("{} holds no token; delete it and start again for a new one", path.display());
+        return Err(ServeError { message });
+    }
+    let mode = std::fs::metadata(path).map_err(|error| io("read", path, &error))?.permissions().mode();
+    if mode & 0o077 != 0 {
+        tracing::warn!("{} could be read by others; it is private now, but may be known", path.display());
+        let private = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(path, private).map_err(|error| io("make private", path, &error))?;
+    }
+    Ok(token.to_owned())
 }
 
 fn server_file(address: SocketAddr) -> String {

@@ -8,7 +8,7 @@ use delivery::{Moment, Timestamp};
 use storage::{Read, Reader, Sqlite, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::engine::{Command, Engine, Input, Now, Reply, Request};
+use crate::engine::{Board, Command, Engine, Input, Now, Reply, Request};
 use crate::error::{ApiError, Code};
 use crate::start::StartAgents;
 
@@ -24,10 +24,16 @@ struct Asked {
     answer: oneshot::Sender<Result<Reply, ApiError>>,
 }
 
+enum Ask {
+    Request(Asked),
+    /// Answered out of memory, also while nothing can be stored.
+    Board(oneshot::Sender<Board>),
+}
+
 /// A handle on the engine's thread. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Service {
-    requests: mpsc::Sender<Asked>,
+    requests: mpsc::Sender<Ask>,
     ended: watch::Receiver<u64>,
 }
 
@@ -35,15 +41,25 @@ impl Service {
     /// Asks the engine. The answer comes when what it says is durable; dropping the future takes nothing back.
     pub(crate) async fn ask(&self, request: Request) -> Result<Reply, ApiError> {
         let (answer, answered) = oneshot::channel();
-        let stopped = || ApiError::new(Code::ShuttingDown, "the server has stopped");
-        self.requests.send(Asked { request, answer }).await.map_err(|_| stopped())?;
+        self.requests.send(Ask::Request(Asked { request, answer })).await.map_err(|_| stopped())?;
         answered.await.map_err(|_| stopped())?
+    }
+
+    /// How processes and queues stand.
+    pub(crate) async fn board(&self) -> Result<Board, ApiError> {
+        let (answer, answered) = oneshot::channel();
+        self.requests.send(Ask::Board(answer)).await.map_err(|_| stopped())?;
+        answered.await.map_err(|_| stopped())
     }
 
     /// Changes each time runs have ended.
     pub(crate) fn ended(&self) -> watch::Receiver<u64> {
         self.ended.clone()
     }
+}
+
+fn stopped() -> ApiError {
+    ApiError::new(Code::ShuttingDown, "the server has stopped")
 }
 
 /// The engine's thread, for waiting until it is done.
@@ -130,7 +146,7 @@ struct Worker {
 }
 
 impl Worker {
-    async fn work(mut self, mut asked: mpsc::Receiver<Asked>, mut events: mpsc::Receiver<agents::Event>) {
+    async fn work(mut self, mut asked: mpsc::Receiver<Ask>, mut events: mpsc::Receiver<agents::Event>) {
         self.carry_out();
         loop {
             if self.stopping && self.engine.is_empty() {
@@ -142,7 +158,7 @@ impl Worker {
                 biased;
                 event = events.recv(), if self.kept.is_empty() => jobs.extend(event.map(Job::Agent)),
                 request = asked.recv() => match request {
-                    Some(request) => jobs.push(Job::Asked(request)),
+                    Some(ask) => jobs.extend(self.job_of(ask)),
                     None => return,
                 },
                 () = tokio::time::sleep(wait) => {}
@@ -158,8 +174,8 @@ impl Worker {
             let mut batch: Vec<Job> = kept.into_iter().map(Job::Agent).collect();
             batch.append(&mut jobs);
             while batch.len() < BATCH_MAX {
-                let Ok(request) = asked.try_recv() else { break };
-                batch.push(Job::Asked(request));
+                let Ok(ask) = asked.try_recv() else { break };
+                batch.extend(self.job_of(ask));
             }
             batch.push(Job::Tick);
             self.batch(batch);
@@ -176,7 +192,20 @@ impl Worker {
         Duration::from_millis(due)
     }
 
-    /// Steps the engine through a batch in one transaction, then answers and carries out.
+    /// What is to be done of what was asked; the board is answered at once.
+    fn job_of(&self, ask: Ask) -> Option<Job> {
+        match ask {
+            Ask::Request(asked) => Some(Job::Asked(asked)),
+            Ask::Board(answer) => {
+                // Whoever asked may have gone.
+                let _ = answer.send(self.engine.board());
+                None
+            }
+        }
+    }
+
+    /// Steps the engine through a batch in one transaction, then answers and carries out. When that fails, each
+    /// input is tried by itself, so that a bad one costs nobody else anything.
     fn batch(&mut self, jobs: Vec<Job>) {
         let before = self.engine.clone();
         let now = self.clock.now();
@@ -188,44 +217,72 @@ impl Worker {
             }
             Ok(())
         });
-        if let Err(error) = committed {
-            self.engine = before;
-            self.give_back(jobs, &ApiError::from(error));
-            return;
-        }
-        for (job, answer) in jobs.into_iter().zip(answers) {
-            match job {
-                Job::Asked(asked) => {
-                    if matches!(asked.request, Request::Shutdown) {
-                        self.stopping = true;
-                    }
-                    // Whoever asked may have gone; what was done stays done.
-                    let _ = asked.answer.send(answer);
+        match committed {
+            Ok(()) => {
+                for (job, answer) in jobs.into_iter().zip(answers) {
+                    self.settled(job, answer);
                 }
-                Job::Agent(event) => {
-                    tell_notices(&event);
-                    if let Err(error) = answer {
-                        tracing::error!(key = ?event.key, %error, "an event of an agent was dropped");
-                    }
-                }
-                Job::Tick => {}
+                self.carry_out();
+            }
+            Err(error) if jobs.len() > 1 => {
+                tracing::warn!(%error, "a batch could not be stored; its parts are tried one by one");
+                self.engine = before;
+                jobs.into_iter().for_each(|job| self.alone(job));
+            }
+            Err(error) => {
+                self.engine = before;
+                jobs.into_iter().for_each(|job| self.not_stored(job, &error));
             }
         }
-        self.carry_out();
     }
 
-    /// Nothing of a batch was stored: requests learn it, events of agents wait for a better time.
-    fn give_back(&mut self, jobs: Vec<Job>, error: &ApiError) {
-        tracing::error!(%error, "a batch could not be stored");
-        for job in jobs {
-            match job {
-                Job::Asked(asked) => {
-                    let _ = asked.answer.send(Err(error.clone()));
-                }
-                Job::Agent(event) => self.kept.push(event),
-                Job::Tick => {}
-            }
+    /// A batch of one. An event behind one that waits for a better time waits too: their order is theirs to keep.
+    fn alone(&mut self, job: Job) {
+        match job {
+            Job::Agent(event) if !self.kept.is_empty() => self.kept.push(event),
+            Job::Asked(_) | Job::Agent(_) | Job::Tick => self.batch(vec![job]),
         }
+    }
+
+    /// An input is done: stored, or refused by itself.
+    fn settled(&mut self, job: Job, answer: Result<Reply, ApiError>) {
+        match job {
+            Job::Asked(asked) => {
+                if matches!(asked.request, Request::Shutdown) {
+                    self.stopping = true;
+                }
+                // Whoever asked may have gone; what was done stays done.
+                let _ = asked.answer.send(answer);
+            }
+            Job::Agent(event) => {
+                tell_notices(&event);
+                if let Err(error) = answer {
+                    self.give_up(event, &error);
+                }
+            }
+            Job::Tick => {}
+        }
+    }
+
+    /// An input could not be stored. A request learns it; an event of an agent waits for space, and is given up if
+    /// space is not what is missing.
+    fn not_stored(&mut self, job: Job, error: &storage::Error) {
+        match (job, error) {
+            (Job::Asked(asked), error) => {
+                tracing::error!(%error, "a request could not be stored");
+                let _ = asked.answer.send(Err(ApiError::from(error.clone())));
+            }
+            (Job::Agent(event), storage::Error::DiskFull) => self.kept.push(event),
+            (Job::Agent(event), error) => self.give_up(event, &ApiError::from(error.clone())),
+            (Job::Tick, error) => tracing::error!(%error, "what is due could not be stored"),
+        }
+    }
+
+    /// What an agent did cannot be taken in: its process ends, which ends its run visibly.
+    fn give_up(&mut self, event: agents::Event, error: &ApiError) {
+        let agents::Event { key, epoch, kind } = event;
+        tracing::error!(binding = %key.binding, %error, ?kind, "an event of an agent was dropped; its process ends");
+        self.agents.carry_out(agents::Command::End { key, epoch });
     }
 
     fn carry_out(&mut self) {
@@ -299,15 +356,21 @@ fn step(
 #[derive(Clone)]
 pub(crate) struct Readers {
     folder: Arc<std::path::PathBuf>,
+    /// How many may read at once.
+    places: Arc<tokio::sync::Semaphore>,
     idle: Arc<std::sync::Mutex<Vec<Reader>>>,
 }
 
-/// Reading connections kept at most; more are made when that many read at once, and closed afterwards.
-const READERS_KEPT: usize = 4;
+/// Reading connections at most: more would only wait for the same two or four cores, each with its own cache.
+const READERS_MAX: usize = 4;
 
 impl Readers {
     pub(crate) fn new(folder: std::path::PathBuf) -> Self {
-        Self { folder: Arc::new(folder), idle: Arc::default() }
+        Self {
+            folder: Arc::new(folder),
+            places: Arc::new(tokio::sync::Semaphore::new(READERS_MAX)),
+            idle: Arc::default(),
+        }
     }
 
     /// Reads on a blocking thread.
@@ -315,6 +378,8 @@ impl Readers {
         &self,
         work: impl FnOnce(&dyn Read) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
+        let failed = || ApiError::new(Code::Internal, "reading failed");
+        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| failed())?;
         let readers = self.clone();
         let read = tokio::task::spawn_blocking(move || {
             let reader = match readers.lock().pop() {
@@ -322,13 +387,11 @@ impl Readers {
                 None => Sqlite::open_reader(&readers.folder)?,
             };
             let result = work(&reader);
-            let mut idle = readers.lock();
-            if idle.len() < READERS_KEPT {
-                idle.push(reader);
-            }
+            readers.lock().push(reader);
+            drop(place);
             result
         });
-        read.await.map_err(|_| ApiError::new(Code::Internal, "reading failed"))?
+        read.await.map_err(|_| failed())?
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {

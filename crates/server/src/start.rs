@@ -6,6 +6,7 @@ use agents::environment::{self, Own};
 use agents::{Hide, Spec, TimeLimits};
 use storage::{Binding, EnvVar};
 
+use crate::error::ApiError;
 use crate::preset::GUIDE;
 
 /// Makes the spec of a process out of a binding.
@@ -36,6 +37,19 @@ impl StartAgents {
             hide: Some(Hide { folder: self.data.clone(), but: own }),
             limits: self.time,
         }
+    }
+
+    /// A working folder must not lie in the data folder, which agents cannot see.
+    pub(crate) fn check_folder(&self, cwd: Option<&str>) -> Result<(), ApiError> {
+        let Some(cwd) = cwd.map(PathBuf::from) else { return Ok(()) };
+        let real = cwd.canonicalize().unwrap_or(cwd);
+        if real.starts_with(&self.data) {
+            return Err(ApiError::invalid(format!(
+                "the working folder {} lies in Highwater's data folder, which agents cannot see; choose another",
+                real.display()
+            )));
+        }
+        Ok(())
     }
 
     /// The guide's stored command would go stale when the program moves.

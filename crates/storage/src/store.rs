@@ -62,8 +62,8 @@ pub trait Read: Send {
     fn session(&self, key: &Key) -> Result<Option<Session>, Error>;
     /// The newest session of a key, ended or not.
     fn last_session(&self, key: &Key) -> Result<Option<Session>, Error>;
-    /// How many sessions a key had before its present one; all that it had, if it has none now.
-    fn earlier_sessions(&self, key: &Key) -> Result<u64, Error>;
+    /// Why the newest of a key's ended sessions ended; `None` if none has.
+    fn last_end(&self, key: &Key) -> Result<Option<String>, Error>;
     /// The highest epoch that was ever recorded; 0 if none.
     fn max_epoch(&self) -> Result<Epoch, Error>;
     /// The stored watermark of a channel or thread, of whichever session.
@@ -151,8 +151,8 @@ pub trait Store: Read {
     ) -> Result<Session, Error>;
     /// What the key's present session was told, as JSON.
     fn set_told(&mut self, key: &Key, told: &str) -> Result<(), Error>;
-    /// The key's present session, if any, ends.
-    fn end_session(&mut self, key: &Key, at: Timestamp) -> Result<(), Error>;
+    /// The key's present session, if any, ends; `why` is for people.
+    fn end_session(&mut self, key: &Key, why: &str, at: Timestamp) -> Result<(), Error>;
 
     /// Replaces the watermarks that are named; leaves others.
     fn import_watermarks(&mut self, watermarks: &[PlacedWatermark]) -> Result<(), Error>;

@@ -270,3 +270,24 @@ fn nothing_is_lost_when_a_client_goes_away_early() {
         texts.len() == 2 && texts[0] == "@guide hello"
     });
 }
+
+#[test]
+fn watermarks_that_could_not_stand() {
+    let server = TestServer::start();
+    server.ok(&["channel", "add", "second"]);
+    let check = |channel: &str, field: &str, word: &str| {
+        let mark = format!(
+            r#"{{"native":"x","last_at":"2026-11-30T10:00:00.000Z","ids":["m1"],"waiting":[],{field}}}"#
+        );
+        let mark = if field.starts_with("\"ids\"") { mark.replacen(r#""ids":["m1"],"#, "", 1) } else { mark };
+        let file = server.file("marks.json");
+        std::fs::write(&file, format!(r#"{{"b-guide":{{"{channel}":{{"":{mark}}}}}}}"#)).unwrap();
+        check(&server, &["watermarks", "import", &file], 5, &[word]);
+    };
+    check("c1", r#""last_seq":9223372036854775808"#, "last_seq");
+    check("c2", r#""last_seq":1"#, "another channel");
+    check("c1", r#""ids":["m1","m1"]"#, "twice");
+    check("c1", r#""ids":["zz"]"#, "no message id");
+    assert_eq!(server.ok(&["watermarks", "export", "-"]).trim(), "{}");
+    assert_eq!(server.ask("general", "@guide hello", &[])["runs"][0]["status"], "succeeded");
+}

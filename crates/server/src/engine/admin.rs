@@ -1,9 +1,12 @@
 //! Channels, people and agents: making, removing, starting fresh.
 
+use std::collections::BTreeSet;
+
 use delivery::mention::is_handle;
-use delivery::model::{ChannelId, SessionPolicy};
+use delivery::model::{ChannelId, MessageId, SessionPolicy};
 use delivery::queue;
 use delivery::residency;
+use delivery::watermark::IDS_MAX;
 use storage::{Binding, NewBinding, PlacedWatermark, Role, RunStatus, Store};
 
 use super::request::key_of;
@@ -12,6 +15,8 @@ use crate::error::{ApiError, Code};
 
 /// Characters of a channel's name at most.
 const CHANNEL_NAME_MAX: usize = 64;
+/// Names that notices, marks and cleaned names use.
+const RESERVED: [&str; 5] = ["highwater", "system", "assistant", "user", "unknown"];
 /// Bytes of a binding's instructions at most: they are paid for in every session.
 const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
 
@@ -115,8 +120,7 @@ impl Engine {
         placed: &[PlacedWatermark],
     ) -> Result<Reply, ApiError> {
         for one in placed {
-            store.binding(&one.binding)?;
-            store.channel_by_id(&one.channel)?;
+            check_watermark(store, one)?;
         }
         store.import_watermarks(placed)?;
         Ok(Reply::Done)
@@ -162,12 +166,48 @@ pub(super) fn direct_binding(
 
 fn bare_handle(text: &str) -> Result<String, ApiError> {
     let handle = text.trim_start_matches('@').to_lowercase();
+    if RESERVED.contains(&handle.as_str()) {
+        return Err(ApiError::invalid(format!("the name {handle} is Highwater's own; choose another")));
+    }
     if is_handle(&handle) {
         return Ok(handle);
     }
     Err(ApiError::invalid(format!(
         "{text:?} is no name: names and handles are 1 to 32 of a-z, 0-9, - and _, beginning with a letter"
     )))
+}
+
+/// An imported watermark must be one that could stand: of a binding of that channel, with ids that are message ids.
+fn check_watermark(store: &dyn Store, placed: &PlacedWatermark) -> Result<(), ApiError> {
+    let PlacedWatermark { binding, channel, thread, watermark } = placed;
+    let place = format!("the watermark of {binding} in {channel}");
+    if store.binding(binding)?.spec.channel != store.channel_by_id(channel)?.id {
+        return Err(ApiError::invalid(format!("{place}: the binding belongs to another channel")));
+    }
+    if let Some(root) = thread
+        && store.message(root)?.channel != *channel
+    {
+        return Err(ApiError::invalid(format!("{place}: the thread {root} stands in another channel")));
+    }
+    if watermark.ids.len() > IDS_MAX || watermark.waiting.len() > IDS_MAX {
+        return Err(ApiError::invalid(format!("{place}: it has more than {IDS_MAX} ids")));
+    }
+    let is_id = |id: &MessageId| {
+        id.as_str()
+            .strip_prefix('m')
+            .is_some_and(|n| n.len() < 19 && n.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    if let Some(id) = watermark.ids.iter().chain(&watermark.waiting).find(|id| !is_id(id)) {
+        return Err(ApiError::invalid(format!("{place}: {:?} is no message id", id.as_str())));
+    }
+    let distinct: BTreeSet<&MessageId> = watermark.ids.iter().collect();
+    if distinct.len() != watermark.ids.len() {
+        return Err(ApiError::invalid(format!("{place}: an id stands there twice")));
+    }
+    if watermark.last_seq.is_some_and(|seq| i64::try_from(seq).is_err()) {
+        return Err(ApiError::invalid(format!("{place}: last_seq is out of range")));
+    }
+    Ok(())
 }
 
 fn check_agent(new: &NewBinding) -> Result<(), ApiError> {

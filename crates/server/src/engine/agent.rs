@@ -3,7 +3,7 @@
 use agents::{EventKind, Started, Stop, Turn, Update};
 use delivery::answer::{MESSAGE_BYTES_MAX, split};
 use delivery::model::{AuthorKind, Epoch, Key, NativeId, RunId, SessionPolicy};
-use delivery::residency::{self, After};
+use delivery::residency::{self, After, EndReason};
 use delivery::{Author, queue};
 use serde_json::json;
 use storage::{Ending, Run, RunStatus, Store, Usage};
@@ -14,6 +14,10 @@ use crate::error::ApiError;
 
 /// Steps kept of one run at most: an agent that floods fills no disk.
 const RUN_EVENTS_MAX: u32 = 500;
+/// Session ids tried for a session whose own is taken.
+const IDS_TRIED_MAX: u32 = 10;
+/// Notices of refused permissions in one run at most; the rest are steps of the run alone.
+const REFUSALS_TOLD_MAX: u32 = 5;
 /// Bytes of a title or plan kept at most.
 const STEP_BYTES_MAX: usize = 4_096;
 
@@ -121,12 +125,16 @@ impl Engine {
             Update::Plan(plan) => ("plan", json!({ "text": short(&plan) })),
             Update::PermissionRejected { title, option } => {
                 let body = json!({ "title": short(&title), "option": option.as_deref().map(short) });
-                turn.events += 1;
+                turn.refusals += 1;
+                let refusals = turn.refusals;
                 self.touched = true;
-                store.add_run_event(run, "permission", &body.to_string(), now.wall)?;
-                return permission_notice(store, run, &title, now);
+                if refusals <= REFUSALS_TOLD_MAX {
+                    permission_notice(store, run, &title, refusals, now)?;
+                }
+                ("permission", body)
             }
         };
+        let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
         if turn.events >= RUN_EVENTS_MAX {
             return Ok(());
         }
@@ -185,10 +193,11 @@ impl Engine {
         reason: &str,
         now: Now,
     ) -> Result<(), ApiError> {
+        let cancelled = self.turn_of(key, run).is_some_and(|turn| turn.cancelling);
         let run = store.run(run)?;
-        tell_end(store, &run, RunStatus::Failed, reason, now)?;
-        let ending =
-            Ending { status: RunStatus::Failed, error: Some(reason.to_owned()), usage: None, told: None };
+        let status = if cancelled { RunStatus::Cancelled } else { RunStatus::Failed };
+        tell_end(store, &run, status, reason, now)?;
+        let ending = Ending { status, error: Some(reason.to_owned()), usage: None, told: None };
         self.settle(store, key, &ending, After::Keep, now)
     }
 
@@ -205,11 +214,17 @@ impl Engine {
         let Some(Live { started, turn, ending, .. }) = self.live.get(&key).cloned() else { return Ok(()) };
         let reason = reason.unwrap_or_else(|| "its process was ended".to_owned());
         match turn {
-            Some(turn) if turn.written => self.turn_failed(store, &key, &turn.run, &reason, now)?,
-            Some(turn) => store.unstage(&turn.run)?,
+            Some(turn) if turn.written || turn.cancelling || self.tried.contains(&turn.run) => {
+                self.turn_failed(store, &key, &turn.run, &reason, now)?;
+            }
+            Some(turn) => {
+                store.unstage(&turn.run)?;
+                self.touched = true;
+                self.tried.insert(turn.run);
+            }
             None => {}
         }
-        store.end_session(&key, now.wall)?;
+        store.end_session(&key, &session_end(ending, &reason), now.wall)?;
         let stillborn = if started || ending.is_some() { None } else { self.queue.current(&key).cloned() };
         if let Some(id) = &stillborn {
             let run = store.run(id)?;
@@ -227,6 +242,18 @@ impl Engine {
     }
 }
 
+/// Why a session ended with its process, for people.
+fn session_end(ending: Option<EndReason>, reason: &str) -> String {
+    match ending {
+        Some(EndReason::Idle) => "its last process was idle for longer than the limit".to_owned(),
+        Some(EndReason::Evicted) => "its last process made room for another agent (pool_size)".to_owned(),
+        Some(EndReason::Fresh) => "a fresh session was asked for".to_owned(),
+        Some(EndReason::Removed) => "the agent was removed from the channel".to_owned(),
+        Some(EndReason::Shutdown) => "the server was stopped".to_owned(),
+        None => format!("its last process went away: {}", short(reason.lines().next().unwrap_or_default())),
+    }
+}
+
 /// Records a session. An agent that gives the same id twice for two sessions must not inherit what the first was
 /// told: its second gets the epoch behind it.
 fn begin_session(
@@ -237,14 +264,14 @@ fn begin_session(
     system: Option<&str>,
     now: Now,
 ) -> Result<(), ApiError> {
-    match store.begin_session(key, native, epoch, system, now.wall) {
-        Err(storage::Error::Exists { .. }) => {
-            let own = NativeId(format!("{native}~{}", epoch.0));
-            store.begin_session(key, &own, epoch, system, now.wall)?;
-            Ok(())
+    let mut own = native.clone();
+    for n in 0..IDS_TRIED_MAX {
+        match store.begin_session(key, &own, epoch, system, now.wall) {
+            Err(storage::Error::Exists { .. }) => own = NativeId(format!("{native}~{}.{n}", epoch.0)),
+            other => return Ok(other.map(|_| ())?),
         }
-        other => Ok(other.map(|_| ())?),
     }
+    Err(ApiError::conflict(format!("the agent gives no session id of its own: {native}")))
 }
 
 fn change_told(
@@ -262,10 +289,20 @@ fn change_told(
     Ok(())
 }
 
-fn permission_notice(store: &mut dyn Store, run: &RunId, title: &str, now: Now) -> Result<(), ApiError> {
+fn permission_notice(
+    store: &mut dyn Store,
+    run: &RunId,
+    title: &str,
+    refusals: u32,
+    now: Now,
+) -> Result<(), ApiError> {
     let run: Run = store.run(run)?;
     let handle = store.binding(&run.key.binding)?.spec.handle;
-    let text = format!("@{handle} asked for permission and was refused: {}", delivery::clean::name(title));
+    let mut text =
+        format!("@{handle} asked for permission and was refused: {}", delivery::clean::name(title));
+    if refusals == REFUSALS_TOLD_MAX {
+        text.push_str(&format!(" (further refusals are told by: highwater run show {})", run.id));
+    }
     say(store, &run, host(), text, now)
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use delivery::channel_delivery::Rendered;
 use delivery::model::MessageId;
+use delivery::prose::MENTIONED;
 use delivery::{AuthorKind, Row, clean};
 
 /// Byte ranges in the sent text, in the order of the text.
@@ -12,21 +13,23 @@ pub(super) type Parts = Vec<(MessageId, Range<usize>)>;
 /// What opens the text in a payload: its last key. Quotes inside a JSON string are escaped, so it occurs once.
 const PAYLOAD_TEXT: &str = "\"text\":\"";
 
-/// The parts of a mention's prompt: the payload's text, then each line's body.
+/// The parts of a mention's prompt: the payload's text, then each line's body. The prompt ends with `turn`, in which
+/// the payload stands behind the first sentence: nothing that a person wrote comes before it.
 pub(super) fn of_mention(
     sent: &str,
+    turn: &str,
     block: Option<&str>,
     rendered: &Rendered,
     addressed: &MessageId,
 ) -> Parts {
+    let turn_at = sent.len() - turn.len();
     let block_at = sent.len() - block.map_or(0, str::len);
     let mut parts = Parts::new();
-    // The payload is the last line before `---` that opens an object; its last value is the text.
-    let head = &sent[..block_at];
-    if let Some((start, line)) = lines(head).find(|(_, line)| line.starts_with('{') && line.ends_with("\"}"))
-        && let Some(open) = line.rfind(PAYLOAD_TEXT)
-    {
-        parts.push((addressed.clone(), start + open + PAYLOAD_TEXT.len()..start + line.len() - 2));
+    let payload = turn.strip_prefix(MENTIONED).and_then(|rest| rest.strip_prefix("\n\n"));
+    let payload = payload.and_then(|rest| rest.split('\n').next()).unwrap_or_default();
+    if let Some(open) = payload.rfind(PAYLOAD_TEXT) {
+        let start = turn_at + MENTIONED.len() + 2;
+        parts.push((addressed.clone(), start + open + PAYLOAD_TEXT.len()..start + payload.len() - 2));
     }
     let Some(block) = block else { return parts };
     let heads: Vec<usize> =

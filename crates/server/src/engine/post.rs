@@ -35,6 +35,14 @@ impl Engine {
         let message = match store.append(&new, now.wall)? {
             Appended::New(message) => message,
             Appended::Before(message) => {
+                let same = message.channel == channel.id && message.thread == post.thread;
+                let untouched = message.revision == 1 && message.row.deleted_seq.is_none();
+                if !same || (untouched && message.row.text != post.text) {
+                    return Err(ApiError::conflict(format!(
+                        "this client id was used for another message, {}; use a new one",
+                        message.row.id
+                    )));
+                }
                 let runs = store.runs_of_message(&message.row.id)?;
                 return Ok(Reply::Posted { message: Box::new(message), runs });
             }

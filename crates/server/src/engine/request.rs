@@ -88,8 +88,6 @@ pub enum Request {
     },
     /// Put watermarks in place.
     ImportWatermarks(Vec<PlacedWatermark>),
-    /// How processes and queues stand.
-    Board,
     /// No new work; turns may end.
     Shutdown,
     /// Cancel the turns that still run.
@@ -116,8 +114,6 @@ pub enum Reply {
     Message(Box<Message>),
     /// A run.
     Run(Box<Run>),
-    /// The board.
-    Board(Board),
     /// Done.
     Done,
 }

@@ -9,11 +9,14 @@ use storage::{Ending, NewMessage, Run, RunStatus, Store};
 use super::{Command, Engine, Now, Reply, host};
 use crate::error::ApiError;
 
+/// Why sessions end with their server.
+const RESTARTED: &str = "the server was restarted";
+
 impl Engine {
     /// Takes up the runs that the last server left (2.8).
     pub(super) fn pick_up_runs(&mut self, store: &mut dyn Store, now: Now) -> Result<(), ApiError> {
         for run in store.open_runs()? {
-            store.end_session(&run.key, now.wall)?;
+            store.end_session(&run.key, RESTARTED, now.wall)?;
             match run.status {
                 RunStatus::Queued => self.enqueue(&run),
                 RunStatus::Running => {
@@ -25,7 +28,7 @@ impl Engine {
             }
         }
         for binding in store.bindings(None)? {
-            store.end_session(&super::request::key_of(&binding), now.wall)?;
+            store.end_session(&super::request::key_of(&binding), RESTARTED, now.wall)?;
         }
         Ok(())
     }
@@ -35,21 +38,26 @@ impl Engine {
         match run.status {
             RunStatus::Queued => self.cancel_queued(store, &run, "by request", now)?,
             RunStatus::Running => {
-                let Some(live) = self.live.get(&run.key) else {
+                if !self.live.contains_key(&run.key) {
                     return Err(ApiError::conflict(format!("run {id} is ending")));
-                };
-                self.out.push_back(Command::Cancel {
-                    key: run.key.clone(),
-                    epoch: live.epoch,
-                    run: id.clone(),
-                });
+                }
                 self.touched = true;
+                self.cancel_turn(&run.key);
             }
             RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined => {
                 return Err(ApiError::conflict(format!("run {id} has ended already")));
             }
         }
         Ok(Reply::Run(Box::new(store.run(id)?)))
+    }
+
+    /// Tells a process to cancel the turn that it has, if it has one and was not told before.
+    pub(super) fn cancel_turn(&mut self, key: &Key) {
+        let Some(live) = self.live.get_mut(key) else { return };
+        let Some(turn) = live.turn.as_mut().filter(|turn| !turn.cancelling) else { return };
+        turn.cancelling = true;
+        let run = turn.run.clone();
+        self.out.push_back(Command::Cancel { key: key.clone(), epoch: live.epoch, run });
     }
 
     /// Ends a run that never had a turn.
@@ -164,6 +172,7 @@ impl Engine {
     /// Drops what memory holds of a run that has ended, and wakes whoever waits for it.
     pub(super) fn forget(&mut self, run: &RunId, event: queue::Event) {
         self.open.remove(run);
+        self.tried.remove(run);
         self.queue.handle(event);
         self.out.push_back(Command::RunsEnded);
     }
@@ -178,10 +187,14 @@ pub(super) fn tell_end(
     now: Now,
 ) -> Result<(), ApiError> {
     let handle = store.binding(&run.key.binding)?.spec.handle;
-    let (id, retry) = (&run.id, format!("try again with: highwater run retry {}", run.id));
+    let id = &run.id;
+    // What cannot be tried again is not offered.
+    let again = store.binding(&run.key.binding)?.removed_at.is_none()
+        && store.message(&run.message)?.row.deleted_seq.is_none();
+    let retry = if again { format!(" (try again with: highwater run retry {id})") } else { String::new() };
     let text = match status {
-        RunStatus::Failed => format!("@{handle} could not answer {}: {reason} ({retry})", run.message),
-        RunStatus::Cancelled => format!("run {id} of @{handle} was cancelled: {reason} ({retry})"),
+        RunStatus::Failed => format!("@{handle} could not answer {}: {reason}{retry}", run.message),
+        RunStatus::Cancelled => format!("run {id} of @{handle} was cancelled: {reason}{retry}"),
         RunStatus::Declined => format!("@{handle} declined {}: {reason}", run.message),
         RunStatus::Succeeded => format!("@{handle}: {reason}"),
         RunStatus::Queued | RunStatus::Running => format!("run {id} of @{handle}: {reason}"),

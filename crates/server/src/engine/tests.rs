@@ -4,7 +4,7 @@ mod world;
 
 use agents::{Event, EventKind, Stop, Turn, Update};
 use delivery::model::NativeId;
-use storage::{Read, RunStatus};
+use storage::{Read, RunStatus, Store};
 
 use self::world::World;
 use super::{Command, Input, Post, Reply, Request, Rules};
@@ -145,6 +145,84 @@ fn a_prompt_that_was_not_written_is_tried_again() {
     assert_eq!(again, run);
     world.answered("claude", epoch, &run, "ok");
     assert_eq!(world.tail(1), ["@claude: ok"]);
+}
+
+#[test]
+fn a_prompt_that_is_lost_twice_fails_visibly() {
+    // I3
+    let mut world = World::new();
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    world.event("claude", epoch, EventKind::Exited { reason: Some("it had died".to_owned()) });
+    let epoch = world.started("claude", "s-2");
+    world.event("claude", epoch, EventKind::Exited { reason: Some("it had died".to_owned()) });
+    assert!(world.tail(1)[0].starts_with("Highwater: @claude could not answer m1: it had died"));
+    assert!(world.engine.is_empty() && world.engine.tried.is_empty());
+}
+
+#[test]
+fn cancelling_twice_is_cancelling_once_and_whatever_comes_of_it_is_a_cancel() {
+    let mut world = World::new();
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    for _ in 0..3 {
+        world.ask(Request::Cancel { run: run.clone() }).unwrap();
+    }
+    let cancels = world.given.iter().filter(|command| matches!(command, Command::Cancel { .. }));
+    assert_eq!(cancels.count(), 1);
+    world.failed("claude", epoch, &run);
+    assert_eq!(world.status(&run), RunStatus::Cancelled);
+}
+
+#[test]
+fn many_refused_permissions_do_not_fill_the_channel() {
+    // I10
+    let mut world = World::new();
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    for n in 0..600 {
+        let update = Update::PermissionRejected { title: format!("rm {n}"), option: None };
+        world.event("claude", epoch, EventKind::Update { run: run.clone(), update });
+    }
+    assert_eq!(world.tail(100).len(), 1 + 5);
+    assert!(world.tail(1)[0].ends_with(&format!("(further refusals are told by: highwater run show {run})")));
+    assert_eq!(world.store.run_events(&run).unwrap().len(), 500);
+}
+
+#[test]
+fn a_line_like_a_payload_in_the_instructions_changes_nothing() {
+    // I12
+    let mut world = World::new();
+    let binding = world.store.bindings(None).unwrap().remove(0);
+    let instructions = Some("x\n{\"text\":\"}\n{\"mood\":\"fine\",\"text\":\"sample\"}".to_owned());
+    let spec = storage::NewBinding { handle: "ins".to_owned(), instructions, ..binding.spec };
+    world.store.add_binding(&spec, delivery::Timestamp { ms: 5 }).unwrap();
+    let (message, _) = world.post("@ins my password is hunter2");
+    world.started("ins", "s-1");
+    let (run, text) = world.prompt("ins");
+    assert!(text.contains("sample") && text.contains("hunter2"));
+    world.ask(Request::Delete { message: message.row.id }).unwrap();
+    let sent = world.store.run(&run).unwrap().staged.unwrap().sent;
+    assert!(sent.contains("sample") && !sent.contains("hunter2"), "{sent}");
+}
+
+#[test]
+fn a_client_id_of_another_message_is_refused() {
+    let mut world = World::new();
+    let mut post = Post {
+        channel: "general".to_owned(),
+        author: "aiko".to_owned(),
+        text: "one".to_owned(),
+        thread: None,
+        client_id: Some("once".to_owned()),
+    };
+    world.ask(Request::Post(Box::new(post.clone()))).unwrap();
+    post.text = "two".to_owned();
+    let error = world.ask(Request::Post(Box::new(post))).unwrap_err();
+    assert_eq!(error.code.as_str(), "conflict");
+    assert_eq!(world.tail(9), ["aiko: one"]);
 }
 
 #[test]

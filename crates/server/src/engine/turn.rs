@@ -71,7 +71,7 @@ impl Engine {
         let channel = store.channel_by_id(&key.channel)?;
         let message = store.message(&run.message)?;
         let built = match channel.direct {
-            Some(_) => direct_turn(store, &binding, &session, &message, lease)?,
+            Some(_) => direct_turn(store, &binding, &session, &message, lease, &self.pending(key))?,
             None => self.mention_turn(store, &binding, &session, &run, &message, lease)?,
         };
         let (before, after) = match built.rendered {
@@ -85,7 +85,7 @@ impl Engine {
             native: session.native,
             epoch,
             lease,
-            why: self.why(store, key, lease)?,
+            why: why(store, &binding, key, lease)?,
             sent: built.sent.clone(),
             system: session.system,
             shown: built.shown,
@@ -101,6 +101,8 @@ impl Engine {
             telling: built.telling,
             answer_bytes: 0,
             declined: None,
+            cancelling: false,
+            refusals: 0,
             events: 0,
         };
         if let Some(live) = self.live.get_mut(key) {
@@ -162,8 +164,8 @@ impl Engine {
         let told = read_told(&session.told);
         let turn = mention_text(policy, &payload, &told, session, rendered.block.as_deref());
         let framing = framing(binding, session);
-        let sent = plan(lease, framing.as_deref(), &Conversation::Mention(turn.text), policy);
-        let parts = parts::of_mention(&sent, rendered.block.as_deref(), &rendered, &run.message);
+        let sent = plan(lease, framing.as_deref(), &Conversation::Mention(turn.text.clone()), policy);
+        let parts = parts::of_mention(&sent, &turn.text, rendered.block.as_deref(), &rendered, &run.message);
         let shown = revised(&rendered.shown, &revisions);
         Ok(Built { sent, rendered: Some(rendered), shown, parts, telling: Some(turn.telling) })
     }
@@ -214,17 +216,19 @@ impl Engine {
             }
         }
     }
+}
 
-    /// Why the lease is what it is, for people.
-    fn why(&self, store: &dyn Store, key: &Key, lease: Lease) -> Result<String, ApiError> {
-        let why = match lease {
-            Lease::Warm => "its process has had a turn of this session",
-            Lease::Restored => "a new process reloaded the session",
-            Lease::Cold if store.earlier_sessions(key)? == 0 => "this is its first session in the channel",
-            Lease::Cold => "its process before was ended or went away, so this session is new",
-        };
-        Ok(why.to_owned())
-    }
+/// Why the lease is what it is, for people.
+fn why(store: &dyn Store, binding: &Binding, key: &Key, lease: Lease) -> Result<String, ApiError> {
+    let end = match (lease, binding.spec.session) {
+        (Lease::Warm, _) => return Ok("its process has had a turn of this session".to_owned()),
+        (Lease::Restored, _) => return Ok("a new process reloaded the session".to_owned()),
+        (Lease::Cold, SessionPolicy::Fresh) => {
+            Some("its session policy is fresh: a new one every run".to_owned())
+        }
+        (Lease::Cold, SessionPolicy::Resident | SessionPolicy::Saved) => store.last_end(key)?,
+    };
+    Ok(end.unwrap_or_else(|| "this is its first session in the channel".to_owned()))
 }
 
 /// 5.3: base keeps one when supervised and resident; lean when resident or saved.
@@ -261,13 +265,15 @@ fn revised(shown: &[MessageId], revisions: &[(MessageId, u32)]) -> Vec<(MessageI
     shown.iter().map(|id| (id.clone(), revision(id))).collect()
 }
 
-/// A turn of a direct conversation: the whole of it when cold, the newest message alone when warm (3.3).
+/// A turn of a direct conversation: the whole of it when cold, the newest message alone when warm (3.3). Messages
+/// that wait for turns of their own are not said yet; the addressed one comes last.
 fn direct_turn(
     store: &dyn Store,
     binding: &Binding,
     session: &Session,
     message: &Message,
     lease: Lease,
+    pending: &[MessageId],
 ) -> Result<Built, ApiError> {
     let policy = binding.spec.delivery;
     let limit = match policy {
@@ -276,9 +282,9 @@ fn direct_turn(
     };
     let mut said = Vec::new();
     if lease != Lease::Warm {
-        let earlier =
-            store.history(&message.channel, message.thread.as_ref(), Some(&message.row.id), limit)?;
-        said.extend(earlier);
+        let stands = store.history(&message.channel, message.thread.as_ref(), None, limit)?;
+        let later = |id: &MessageId| *id == message.row.id || pending.contains(id);
+        said.extend(stands.into_iter().filter(|other| !later(&other.row.id)));
     }
     said.push(message.clone());
     let conversation = Conversation::Direct(said.iter().map(|message| spoken(&message.row)).collect());

@@ -86,6 +86,7 @@ pub(super) async fn add_agent(
     Json(new): Json<wire::AddAgent>,
 ) -> Result<Json<wire::Agent>, ApiError> {
     let (preset, command) = preset::resolve(&new, &app.start.guide)?;
+    app.start.check_folder(new.cwd.as_deref())?;
     let env = new.env.into_iter().map(|var| EnvVar { name: var.name, value: var.value }).collect();
     let new = NewBinding {
         channel: "".into(),
@@ -131,10 +132,7 @@ pub(super) async fn presets(State(app): State<App>) -> Json<Vec<wire::Preset>> {
 impl App {
     /// How processes and queues stand.
     pub(super) async fn board(&self) -> Result<Board, ApiError> {
-        let Reply::Board(board) = self.service.ask(Request::Board).await? else {
-            return Err(unexpected());
-        };
-        Ok(board)
+        self.service.board().await
     }
 
     async fn show_channel(&self, channel: Channel) -> Result<Json<wire::Channel>, ApiError> {

@@ -38,14 +38,16 @@ impl Gate {
         let forbidden = |what: &str| {
             Err(ApiError::new(Code::Forbidden, format!("this server does not answer to {what}")))
         };
-        let named = header_text(headers, header::HOST).or(authority);
-        match named {
-            Some(host) if self.knows_host(host) => {}
+        // All of them: of two, who knows which one another program on the way went by.
+        let hosts = headers.get_all(header::HOST).iter().map(|value| value.to_str().unwrap_or_default());
+        let hosts: Vec<&str> = hosts.chain(authority).collect();
+        match hosts.iter().find(|host| !self.knows_host(host)) {
             Some(host) => return forbidden(&format!("the host {host:?}")),
-            None => return forbidden("a request without a host"),
+            None if hosts.is_empty() => return forbidden("a request without a host"),
+            None => {}
         }
-        if headers.contains_key(header::ORIGIN) {
-            let origin = header_text(headers, header::ORIGIN).unwrap_or_default();
+        for origin in headers.get_all(header::ORIGIN) {
+            let origin = origin.to_str().unwrap_or_default();
             if !origin.strip_prefix("http://").is_some_and(|host| self.knows_host(host)) {
                 return forbidden(&format!("the origin {origin:?}"));
             }

@@ -197,7 +197,7 @@ fn success_alone_commits(store: &mut dyn Store) {
         check((case, "not yet"), world.store.given(&native.as_str().into(), &line).unwrap(), false);
         match meanwhile {
             Meanwhile::Nothing => {}
-            Meanwhile::SessionEnds => world.store.end_session(&world.key, at(9)).unwrap(),
+            Meanwhile::SessionEnds => world.store.end_session(&world.key, "gone", at(9)).unwrap(),
             Meanwhile::EpochRises => world.store.raise_epoch(&world.key, Epoch(epoch + 1), at(9)).unwrap(),
             Meanwhile::OtherSession => world.begin(&format!("{native}'"), epoch + 1),
         }

@@ -8,8 +8,8 @@ fn a_key_has_one_session_at_a_time(store: &mut dyn Store) {
     let world = World::new(store);
     let (key, store) = (world.key, world.store);
     check("none", (store.session(&key).unwrap(), store.last_session(&key).unwrap()), (None, None));
-    check("none", store.earlier_sessions(&key).unwrap(), 0);
-    store.end_session(&key, at(1)).unwrap();
+    check("none", store.last_end(&key).unwrap(), None);
+    store.end_session(&key, "nothing", at(1)).unwrap();
     let session = |native: &str, epoch, second, system: Option<&str>| Session {
         key: key.clone(),
         native: native.into(),
@@ -22,18 +22,18 @@ fn a_key_has_one_session_at_a_time(store: &mut dyn Store) {
     let first = session("s1", 1, 1, Some("framing"));
     let begun = store.begin_session(&key, &"s1".into(), Epoch(1), Some("framing"), at(1)).unwrap();
     check("first", (&begun, store.session(&key).unwrap().as_ref()), (&first, Some(&first)));
-    check("first", store.earlier_sessions(&key).unwrap(), 0);
+    check("first", store.last_end(&key).unwrap(), None);
     let second = session("s2", 2, 2, None);
     store.begin_session(&key, &"s2".into(), Epoch(2), None, at(2)).unwrap();
     check("second", store.session(&key).unwrap(), Some(second.clone()));
-    check("second", store.earlier_sessions(&key).unwrap(), 1);
+    check("second", store.last_end(&key).unwrap().as_deref(), Some("another session began"));
     let taken = store.begin_session(&key, &"s1".into(), Epoch(3), None, at(3));
     check_refused("an id that was used", taken, "session s1 exists already");
     check("still", store.session(&key).unwrap(), Some(second.clone()));
-    store.end_session(&key, at(4)).unwrap();
-    store.end_session(&key, at(5)).unwrap();
+    store.end_session(&key, "idle", at(4)).unwrap();
+    store.end_session(&key, "too late", at(5)).unwrap();
     check("ended", store.session(&key).unwrap(), None);
-    check("ended", store.earlier_sessions(&key).unwrap(), 2);
+    check("ended", store.last_end(&key).unwrap().as_deref(), Some("idle"));
     check("last", store.last_session(&key).unwrap(), Some(Session { ended_at: Some(at(4)), ..second }));
     let other = Key { channel: "c9".into(), ..key };
     check_refused("unknown", store.session(&other), "no such binding: b-claude in c9");
@@ -67,7 +67,7 @@ fn what_was_told_stays_with_its_session(store: &mut dyn Store) {
     check("failure", told(&world), "{\"used\":3}".to_owned());
     end_with(&mut world, RunStatus::Succeeded, Some(2), "{\"used\":4}");
     check("another session", told(&world), "{}".to_owned());
-    world.store.end_session(&world.key, at(10)).unwrap();
+    world.store.end_session(&world.key, "gone", at(10)).unwrap();
     check_refused("ended", world.store.set_told(&world.key, "{}"), "no such session: b-claude in c1");
 }
 

@@ -73,7 +73,8 @@ pub(super) fn add(db: &Connection, new: &NewBinding, at: Timestamp) -> Result<Bi
 pub(super) fn remove(db: &Connection, id: &BindingId, at: Timestamp) -> Result<(), Error> {
     let binding = existing(db, id)?;
     let mut remove =
-        db.prepare_cached("UPDATE binding SET removed_at = ?2 WHERE id = ?1 AND removed_at IS NULL")?;
+        // Its environment may hold secrets; nothing needs them any more.
+        db.prepare_cached("UPDATE binding SET removed_at = ?2, env = '[]' WHERE id = ?1 AND removed_at IS NULL")?;
     if remove.execute((binding, Time(at)))? == 0 {
         return Err(Error::Conflict(format!("binding {id} was removed already")));
     }

@@ -155,8 +155,8 @@ impl<T: Connected> Read for T {
         session::newest(self.connection(), key)
     }
 
-    fn earlier_sessions(&self, key: &Key) -> Result<u64, Error> {
-        session::earlier(self.connection(), key)
+    fn last_end(&self, key: &Key) -> Result<Option<String>, Error> {
+        session::last_end(self.connection(), key)
     }
 
     fn max_epoch(&self) -> Result<Epoch, Error> {

@@ -37,13 +37,13 @@ pub(super) fn present(db: &Connection, key: &Key) -> Result<Option<Session>, Err
     Ok(newest(db, key)?.filter(|session| session.ended_at.is_none()))
 }
 
-/// How many sessions a key had before its present one.
-pub(super) fn earlier(db: &Connection, key: &Key) -> Result<u64, Error> {
+/// Why the newest of a key's ended sessions ended.
+pub(super) fn last_end(db: &Connection, key: &Key) -> Result<Option<String>, Error> {
     let (_, binding) = binding::of_key(db, key)?;
     let mut rows = db.prepare_cached(
-        "SELECT count(*) FILTER (WHERE ended_at IS NOT NULL) FROM session WHERE binding = ?1",
+        "SELECT ended_why FROM session WHERE binding = ?1 AND ended_at IS NOT NULL ORDER BY id DESC LIMIT 1",
     )?;
-    Ok(rows.query_row([binding], |row| row.get(0))?)
+    Ok(rows.query_row([binding], |row| row.get(0)).optional()?)
 }
 
 /// The epoch that a binding's lease has now.
@@ -84,7 +84,7 @@ pub(super) fn begin(
         return Err(Error::Exists { what: "session", name: native.to_string() });
     }
     raise(db, key, epoch, at)?;
-    end(db, key, at)?;
+    end(db, key, "another session began", at)?;
     db.prepare_cached(
         "INSERT INTO session (binding, native, epoch, told, system, begun_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?
@@ -92,10 +92,12 @@ pub(super) fn begin(
     newest(db, key)?.ok_or_else(|| not_found("session", &key_text(key)))
 }
 
-pub(super) fn end(db: &Connection, key: &Key, at: Timestamp) -> Result<(), Error> {
+pub(super) fn end(db: &Connection, key: &Key, why: &str, at: Timestamp) -> Result<(), Error> {
     let (_, binding) = binding::of_key(db, key)?;
-    db.prepare_cached("UPDATE session SET ended_at = ?2 WHERE binding = ?1 AND ended_at IS NULL")?
-        .execute((binding, Time(at)))?;
+    db.prepare_cached(
+        "UPDATE session SET ended_at = ?2, ended_why = ?3 WHERE binding = ?1 AND ended_at IS NULL",
+    )?
+    .execute((binding, Time(at), why))?;
     Ok(())
 }
 

@@ -94,8 +94,8 @@ impl Store for Sqlite {
         self.write(|db| session::set_told(db, key, told))
     }
 
-    fn end_session(&mut self, key: &Key, at: Timestamp) -> Result<(), Error> {
-        self.write(|db| session::end(db, key, at))
+    fn end_session(&mut self, key: &Key, why: &str, at: Timestamp) -> Result<(), Error> {
+        self.write(|db| session::end(db, key, why, at))
     }
 
     fn import_watermarks(&mut self, watermarks: &[PlacedWatermark]) -> Result<(), Error> {

@@ -2,6 +2,7 @@
 
 use delivery::channel_delivery::Rendered;
 use delivery::model::{AuthorKind, MessageId};
+use delivery::prose::MENTIONED;
 use delivery::{Author, Row, Timestamp};
 
 use super::{Parts, of_direct, of_mention};
@@ -18,8 +19,10 @@ fn check_mention(payload: &str, block: Option<&str>, shown: &[&str], expect: &[(
         watermark: None,
     };
     let block_part = block.map(|block| format!("\n\n{block}")).unwrap_or_default();
-    let sent = format!("framing\n\nYou were mentioned.\n\n{payload}\n\n---\nbrief{block_part}");
-    let parts = of_mention(&sent, block, &rendered, &MessageId::from("m9"));
+    let turn = format!("{MENTIONED}\n\n{payload}\n\n---\nbrief{block_part}");
+    // Instructions may hold anything, a line like a payload too.
+    let sent = format!("framing\n\n{{\"text\":\"}}\n{{\"text\":\"sample\"}}\n\n{turn}");
+    let parts = of_mention(&sent, &turn, block, &rendered, &MessageId::from("m9"));
     let expect: Vec<(String, String)> =
         expect.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     assert_eq!(cut(&sent, &parts), expect);

@@ -9,7 +9,7 @@ const TOKEN: (&str, &str) = ("authorization", "Bearer t0ken");
 fn check(headers: &[(&'static str, &str)], expect: Result<(), &str>) {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
-        map.insert(*name, value.parse().unwrap());
+        map.append(*name, value.parse().unwrap());
     }
     let got = Gate::new("t0ken", 7717).check(&map, None).map_err(|error| error.code.as_str());
     assert_eq!(got, expect, "{headers:?}");
@@ -26,6 +26,7 @@ fn hosts() {
     check(&[("host", "localhost.evil.example:7717"), TOKEN], Err("forbidden"));
     check(&[("host", "[::1]"), TOKEN], Err("forbidden"));
     check(&[TOKEN], Err("forbidden"));
+    check(&[("host", "localhost:7717"), ("host", "evil.example"), TOKEN], Err("forbidden"));
 }
 
 #[test]

@@ -150,7 +150,8 @@ CREATE TABLE session (
     told TEXT NOT NULL,
     system TEXT,
     begun_at INTEGER NOT NULL,
-    ended_at INTEGER
+    ended_at INTEGER,
+    ended_why TEXT
 ) STRICT;
 CREATE INDEX session_binding ON session (binding);
 
