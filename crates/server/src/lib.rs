@@ -12,3 +12,4 @@ mod view;
 pub mod wire;
 
 pub use serve::{SERVER_FILE, ServeError, TOKEN_FILE, serve};
+pub use storage::in_use;

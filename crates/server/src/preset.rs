@@ -11,26 +11,46 @@ pub(crate) struct Preset {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) command: Vec<String>,
+    /// The command that installs it: the version that Highwater was tried with. `None` for what is built in.
+    pub(crate) install: Option<&'static str>,
 }
 
 /// All presets; the guide is the running program itself.
 pub(crate) fn presets(guide: &[String]) -> Vec<Preset> {
-    let known = |name, title, command: &[&str]| Preset {
+    let known = |name, title, command: &[&str], install| Preset {
         name,
         title,
         command: command.iter().map(|part| (*part).to_owned()).collect(),
+        install: Some(install),
     };
     vec![
         Preset {
             name: GUIDE,
             title: "Built in: explains Highwater, needs no model",
             command: guide.to_vec(),
+            install: None,
         },
-        known("claude", "Claude Code, by @agentclientprotocol/claude-agent-acp", &["claude-agent-acp"]),
-        known("codex", "Codex, by @agentclientprotocol/codex-acp", &["codex-acp"]),
-        known("opencode", "opencode", &["opencode", "acp"]),
-        known("gemini", "Gemini CLI", &["gemini", "--acp"]),
+        // Pinned: on an older Node, npm would quietly take a much older version.
+        known(
+            "claude",
+            "Claude Code, by @agentclientprotocol/claude-agent-acp",
+            &["claude-agent-acp"],
+            "npm install -g @agentclientprotocol/claude-agent-acp@0.101.0",
+        ),
+        known(
+            "codex",
+            "Codex, by @agentclientprotocol/codex-acp",
+            &["codex-acp"],
+            "npm install -g @agentclientprotocol/codex-acp@2.6.0",
+        ),
+        known("opencode", "opencode", &["opencode", "acp"], "npm install -g opencode-ai@1.18.33"),
+        known("gemini", "Gemini CLI", &["gemini", "--acp"], "npm install -g @google/gemini-cli@0.61.0"),
     ]
+}
+
+/// The command that installs what a preset starts.
+pub(crate) fn install(preset: &str) -> Option<&'static str> {
+    presets(&[]).into_iter().find(|known| known.name == preset)?.install
 }
 
 /// Fills in a binding's command from its preset: exactly one of the two is given.

@@ -11,10 +11,12 @@ use std::time::Duration;
 
 use agents::Agents;
 use delivery::Timestamp;
+use serde::{Deserialize, Serialize};
 use storage::{Read, Role, Sqlite, Store};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::{Engine, Request, Rules};
+use crate::error::{ApiError, Code};
 use crate::http::{App, Gate, router};
 use crate::preset;
 use crate::settings::Settings;
@@ -36,6 +38,8 @@ const CANCELLED_END: Duration = Duration::from_secs(4);
 /// Why the server could not start or go on.
 #[derive(Debug)]
 pub struct ServeError {
+    /// `Conflict`: the address or the folder is in use. `StorageFull`, `Invalid`, else `Internal`.
+    pub code: Code,
     /// For people, with what to do.
     pub message: String,
 }
@@ -50,7 +54,8 @@ impl std::error::Error for ServeError {}
 
 impl From<storage::Error> for ServeError {
     fn from(error: storage::Error) -> Self {
-        Self { message: error.to_string() }
+        let ApiError { code, message } = error.into();
+        Self { code, message }
     }
 }
 
@@ -64,22 +69,21 @@ pub async fn serve(
     if !settings.listen.ip().is_loopback() {
         let message =
             format!("{} is not a loopback address; Highwater listens on loopback alone", settings.listen);
-        return Err(ServeError { message });
+        return Err(ServeError { code: Code::Invalid, message });
     }
     if let Err(error) = agents::shield() {
         tracing::warn!(%error, "agents of the same user may look into the server's memory");
     }
     let clock = Clock::new();
-    let mut store = Sqlite::open(&settings.data, clock.now().wall)?;
+    let mut store = open(&settings.data, clock.now().wall)?;
     let data =
         settings.data.canonicalize().map_err(|error| io("find the data folder", &settings.data, &error))?;
+    // One that a killed server left behind: its port may be anybody's by now.
+    let _ = std::fs::remove_file(data.join(SERVER_FILE));
     let token = owner_token(&data)?;
-    let listener = tokio::net::TcpListener::bind(settings.listen).await.map_err(|error| ServeError {
-        message: format!(
-            "cannot listen on {}: {error}; choose another address with --listen",
-            settings.listen
-        ),
-    })?;
+    let listener = tokio::net::TcpListener::bind(settings.listen)
+        .await
+        .map_err(|error| cannot_listen(settings.listen, &error))?;
     let address = listener.local_addr().map_err(|error| io("learn the address of", &data, &error))?;
 
     let start = StartAgents {
@@ -138,6 +142,31 @@ async fn stop_in_order(service: Service, thread: shell::EngineThread) {
     tracing::warn!("agents that did not end in time are ended by force");
 }
 
+/// Opens the store. A server that has the folder already is named.
+fn open(data: &Path, now: Timestamp) -> Result<Sqlite, ServeError> {
+    Sqlite::open(data, now).map_err(|error| {
+        let ServeError { code, message } = error.into();
+        if !storage::in_use(data) {
+            return ServeError { code, message };
+        }
+        let told = std::fs::read(data.join(SERVER_FILE)).unwrap_or_default();
+        let who = serde_json::from_slice::<ServerFile>(&told).map_or_else(
+            |_| String::new(),
+            |other| format!("; it is process {} at {}", other.pid, other.url),
+        );
+        ServeError { code: Code::Conflict, message: message + &who }
+    })
+}
+
+fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> ServeError {
+    let code = match error.kind() == std::io::ErrorKind::AddrInUse {
+        true => Code::Conflict,
+        false => Code::Invalid,
+    };
+    let message = format!("cannot listen on {address}: {error}; choose another address with --listen");
+    ServeError { code, message }
+}
+
 fn recover(store: &mut Sqlite, rules: &Rules, clock: Clock) -> Result<Engine, ServeError> {
     let mut engine = None;
     store.atomic(&mut |tx| {
@@ -145,7 +174,8 @@ fn recover(store: &mut Sqlite, rules: &Rules, clock: Clock) -> Result<Engine, Se
         engine = Some(recovered.map_err(|error| storage::Error::Unusable(error.message))?);
         Ok(())
     })?;
-    engine.ok_or_else(|| ServeError { message: "the database could not be read".to_owned() })
+    let unread = || ServeError { code: Code::Internal, message: "the database could not be read".to_owned() };
+    engine.ok_or_else(unread)
 }
 
 /// The first start makes the owner, a channel `general`, and the guide in it.
@@ -188,7 +218,7 @@ fn kept_token(path: &Path, bytes: &[u8]) -> Result<String, ServeError> {
     let token = std::str::from_utf8(bytes).unwrap_or_default().trim();
     if token.len() < 32 || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         let message = format!("{} holds no token; delete it and start again for a new one", path.display());
-        return Err(ServeError { message });
+        return Err(ServeError { code: Code::Invalid, message });
     }
     let mode = std::fs::metadata(path).map_err(|error| io("read", path, &error))?.permissions().mode();
     if mode & 0o077 != 0 {
@@ -199,8 +229,15 @@ fn kept_token(path: &Path, bytes: &[u8]) -> Result<String, ServeError> {
     Ok(token.to_owned())
 }
 
+/// What a server tells of itself in its data folder.
+#[derive(Serialize, Deserialize)]
+struct ServerFile {
+    url: String,
+    pid: u32,
+}
+
 fn server_file(address: SocketAddr) -> String {
-    serde_json::json!({ "url": format!("http://{address}"), "pid": std::process::id() }).to_string()
+    serde_json::json!(ServerFile { url: format!("http://{address}"), pid: std::process::id() }).to_string()
 }
 
 /// Writes a file that the owner alone can read, whole or not at all.
@@ -218,5 +255,9 @@ fn write_private(path: &Path, text: &str) -> Result<(), ServeError> {
 }
 
 fn io(what: &str, path: &Path, error: &std::io::Error) -> ServeError {
-    ServeError { message: format!("cannot {what} {}: {error}", path.display()) }
+    let code = match error.kind() == std::io::ErrorKind::StorageFull {
+        true => Code::StorageFull,
+        false => Code::Internal,
+    };
+    ServeError { code, message: format!("cannot {what} {}: {error}", path.display()) }
 }

@@ -1,6 +1,6 @@
 //! How a binding's process is started: its command, folder and environment (6.11).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agents::environment::{self, Own};
 use agents::{Hide, Spec, TimeLimits};
@@ -24,17 +24,15 @@ pub(crate) struct StartAgents {
 
 impl StartAgents {
     pub(crate) fn spec(&self, binding: &Binding, system_prompt: Option<String>) -> Spec {
-        let own = self.data.join("agents").join(binding.id.as_str());
-        let cwd = binding.spec.cwd.as_ref().map_or_else(|| own.clone(), PathBuf::from);
         let wishes = wishes(&binding.spec.env);
         Spec {
             command: self.command(binding).to_vec(),
-            cwd,
+            cwd: self.folder(binding),
             env: environment::pick(&self.env, &wishes),
             secrets: environment::secrets(&self.env, &wishes),
             system_prompt,
             model: binding.spec.model.clone(),
-            hide: Some(Hide { folder: self.data.clone(), but: own }),
+            hide: Some(Hide { folder: self.data.clone(), but: self.own_folder(binding) }),
             limits: self.time,
         }
     }
@@ -59,18 +57,40 @@ impl StartAgents {
 
     /// Whether a program is found on the server's own PATH.
     pub(crate) fn finds(&self, command: &[String]) -> bool {
-        finds(command, &environment::pick(&self.env, &[]))
+        finds(command, Path::new("/"), &environment::pick(&self.env, &[]))
     }
 
     /// Whether a binding's command can be started.
     pub(crate) fn reachable(&self, binding: &Binding) -> bool {
-        finds(self.command(binding), &environment::pick(&self.env, &wishes(&binding.spec.env)))
+        let env = environment::pick(&self.env, &wishes(&binding.spec.env));
+        finds(self.command(binding), &self.folder(binding), &env)
+    }
+
+    /// Variables of a binding that the server is to pass on, but does not have itself.
+    pub(crate) fn missing(&self, binding: &Binding) -> Vec<String> {
+        let has = |name: &str| self.env.iter().any(|(own, _)| own == name);
+        let passed_on = binding.spec.env.iter().filter(|var| var.value.is_none());
+        passed_on.map(|var| var.name.clone()).filter(|name| !has(name)).collect()
+    }
+
+    /// The folder that a binding's agent works in.
+    fn folder(&self, binding: &Binding) -> PathBuf {
+        binding.spec.cwd.as_ref().map_or_else(|| self.own_folder(binding), PathBuf::from)
+    }
+
+    /// The folder that is a binding's own.
+    fn own_folder(&self, binding: &Binding) -> PathBuf {
+        self.data.join("agents").join(binding.id.as_str())
     }
 }
 
-fn finds(command: &[String], env: &[(String, String)]) -> bool {
+/// Whether a command's program is found. One with a `/` starts from the agent's folder.
+fn finds(command: &[String], folder: &Path, env: &[(String, String)]) -> bool {
     let path = env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
-    command.first().is_some_and(|program| environment::reachable(program, path))
+    command.first().is_some_and(|program| match program.contains('/') {
+        true => folder.join(program).to_str().is_some_and(|whole| environment::reachable(whole, path)),
+        false => environment::reachable(program, path),
+    })
 }
 
 fn wishes(env: &[EnvVar]) -> Vec<(String, Own)> {
@@ -80,3 +100,6 @@ fn wishes(env: &[EnvVar]) -> Vec<(String, Own)> {
     };
     env.iter().map(|var| (var.name.clone(), own(var))).collect()
 }
+
+#[cfg(test)]
+mod tests;

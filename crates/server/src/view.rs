@@ -77,6 +77,7 @@ pub(crate) fn agent(
         State::Ending => ("ending", false),
     };
     let reachable = alive || start.reachable(&binding);
+    let env_missing = start.missing(&binding);
     let spec = binding.spec;
     Ok(wire::Agent {
         handle: spec.handle,
@@ -88,6 +89,7 @@ pub(crate) fn agent(
         session: spec.session,
         supervised: spec.supervised,
         env: spec.env.into_iter().map(|var| var.name).collect(),
+        env_missing,
         model: spec.model,
         cwd: spec.cwd,
         state: state.to_owned(),

@@ -106,8 +106,10 @@ pub struct Run {
     /// Native session id.
     pub native: Option<String>,
     /// The exact text sent; only in the answer about one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
     /// The text that the session has as its system prompt; only in the answer about one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
     /// Ids of the lines shown.
     pub shown: Vec<String>,
@@ -134,6 +136,7 @@ pub struct Run {
     /// The run that it tries again.
     pub retry_of: Option<String>,
     /// Steps; only in the answer about one run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<RunEvent>,
 }
 
@@ -276,6 +279,9 @@ pub struct Agent {
     pub supervised: bool,
     /// Names of its environment variables; never their values.
     pub env: Vec<String>,
+    /// Those of them that are to be passed on from the server's environment, which does not have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_missing: Vec<String>,
     /// Model.
     pub model: Option<String>,
     /// Working directory, if set.
@@ -299,6 +305,9 @@ pub struct Preset {
     pub command: Vec<String>,
     /// Whether the program was found.
     pub found: bool,
+    /// The command that installs it; absent for what is built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub install: Option<String>,
 }
 
 /// What the server says of itself.

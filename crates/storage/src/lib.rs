@@ -11,5 +11,5 @@ mod store;
 pub use atomically::atomically;
 pub use error::Error;
 pub use record::*;
-pub use sqlite::{Reader, Sqlite};
+pub use sqlite::{Reader, Sqlite, in_use};
 pub use store::{Read, Store};

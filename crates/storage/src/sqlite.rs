@@ -26,6 +26,7 @@ use std::time::Duration;
 use delivery::Timestamp;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+pub use self::folder::in_use;
 pub use self::reader::Reader;
 use crate::{Error, Store};
 

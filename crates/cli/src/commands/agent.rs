@@ -277,6 +277,7 @@ pub(super) fn example() -> wire::Agent {
         session: SessionPolicy::Resident,
         supervised: true,
         env: Vec::new(),
+        env_missing: Vec::new(),
         model: None,
         cwd: None,
         state: "idle".to_owned(),

@@ -52,7 +52,7 @@ impl Serve {
             };
             server::serve(settings, ready, stop)
                 .await
-                .map_err(|error| Failure::new(Kind::Internal, error.to_string()))
+                .map_err(|error| Failure::new(Kind::of_answer(error.code.as_str(), 0), error.message))
         })
     }
 }

@@ -6,11 +6,12 @@ use delivery::model::{AuthorKind, Epoch, Key, NativeId, RunId, SessionPolicy};
 use delivery::residency::{self, After, EndReason};
 use delivery::{Author, queue};
 use serde_json::json;
-use storage::{Ending, Run, RunStatus, Store, Usage};
+use storage::{Binding, Ending, Run, RunStatus, Store, Usage};
 
 use super::run::{read_told, say, tell_end, write_told};
 use super::{Engine, Live, Now, host};
 use crate::error::ApiError;
+use crate::preset;
 
 /// Steps kept of one run at most: an agent that floods fills no disk.
 const RUN_EVENTS_MAX: u32 = 500;
@@ -228,6 +229,7 @@ impl Engine {
         let stillborn = if started || ending.is_some() { None } else { self.queue.current(&key).cloned() };
         if let Some(id) = &stillborn {
             let run = store.run(id)?;
+            let reason = self.with_install(&store.binding(&key.binding)?, reason);
             self.end_visibly(store, &run, RunStatus::Failed, &reason, now)?;
         }
         self.touched = true;
@@ -239,6 +241,16 @@ impl Engine {
             self.residency.handle(residency::Event::Wanted(key), now.mono);
         }
         Ok(())
+    }
+
+    /// Why a process did not start, with how to install its program if that is what is missing.
+    fn with_install(&self, binding: &Binding, reason: String) -> String {
+        match preset::install(&binding.spec.preset) {
+            Some(install) if !(self.rules.reachable)(binding) => {
+                format!("{reason}; install it with: {install}")
+            }
+            Some(_) | None => reason,
+        }
     }
 }
 

@@ -124,6 +124,7 @@ pub(super) async fn presets(State(app): State<App>) -> Json<Vec<wire::Preset>> {
         name: preset.name.to_owned(),
         title: preset.title.to_owned(),
         found: found(&preset.command),
+        install: preset.install.map(str::to_owned),
         command: preset.command,
     });
     Json(presets.collect())

@@ -1,12 +1,11 @@
 //! The data folder: readable by its owner alone, and used by one server at a time.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use std::thread;
+use std::time::Duration;
 
 use crate::Error;
 
@@ -14,8 +13,18 @@ use crate::Error;
 pub(super) const DATABASE: &str = "highwater.db";
 /// The file whose lock says that a server uses the folder.
 const LOCK: &str = "lock";
+/// How often the lock is asked for, and how long between: a client has it for microseconds, another server for good.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 /// Less than this is no space: SQLite's shared-memory file alone grows by half of it.
 const SPACE_MIN: u64 = 64 * 1024;
+
+/// Whether a server uses a data folder. Holds its lock for a moment if none does; a server that starts meanwhile
+/// tries again.
+pub fn in_use(folder: &Path) -> bool {
+    let Ok(lock) = File::open(folder.join(LOCK)) else { return false };
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
 
 /// Path of the database in a data folder.
 pub(super) fn database(folder: &Path) -> PathBuf {
@@ -28,19 +37,27 @@ pub(super) fn take(folder: &Path) -> Result<File, Error> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
     close_to_others(folder)?;
     let lock = private(&folder.join(LOCK)).map_err(failed)?;
-    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => {
-            return Err(unusable(
-                folder,
-                "another Highwater server is using it; stop that one, or choose another folder",
-            ));
-        }
-        Err(error) => return Err(failed(error.into())),
-    }
+    lock_alone(folder, &lock)?;
     // SQLite gives its side files the mode of the database.
     private(&database(folder)).map_err(failed)?;
     Ok(lock)
+}
+
+/// Takes the lock. A client that looks whether a server runs may have it for a moment.
+fn lock_alone(folder: &Path, lock: &File) -> Result<(), Error> {
+    let mut tries = 0;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if tries < LOCK_TRIES => thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                let why = "another Highwater server is using it; stop that one, or choose another folder";
+                return Err(unusable(folder, why));
+            }
+            Err(TryLockError::Error(error)) => return Err(unusable(folder, &error.to_string())),
+        }
+        tries += 1;
+    }
 }
 
 /// Whether the disk that holds the folder has no space left, as far as can be told.

@@ -22,6 +22,7 @@ fn presets_are_listed() {
         title: "the built-in guide".to_owned(),
         command: vec!["highwater".to_owned(), "guide".to_owned()],
         found: true,
+        install: None,
     };
     let expected = "\
 PRESET  FOUND  WHAT                COMMAND

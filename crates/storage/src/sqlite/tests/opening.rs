@@ -71,7 +71,10 @@ fn one_server_uses_a_folder() {
     let data = data(&folder);
     let why = "another Highwater server is using it; stop that one, or choose another folder";
     check_unusable("second", &data, Sqlite::open(&data, at(1)), why);
+    check("in use", in_use(&data), true);
     drop(store);
+    check("in use after it", in_use(&data), false);
+    check("no folder", in_use(&data.join("none")), false);
     check("after it", Sqlite::open(&data, at(1)).is_ok(), true);
 }
 
