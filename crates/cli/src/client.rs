@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io;
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -28,6 +29,27 @@ pub(crate) struct Client {
     agent: ureq::Agent,
     base: String,
     token: String,
+    home: Option<Home>,
+}
+
+/// Where a server was found that told of itself in its data folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Home {
+    /// The data folder.
+    pub(crate) folder: PathBuf,
+    /// The command that starts a server on it.
+    pub(crate) serve: String,
+}
+
+impl Home {
+    /// No server runs there.
+    pub(crate) fn without_server(&self, kind: Kind) -> Failure {
+        Failure::new(kind, format!("no server runs with the data folder {}", self.folder.display()))
+            .hint(format!("start one with: {}", self.serve))
+            .hint(
+                "or name its data folder with --data DIR, or its address with HIGHWATER_URL and HIGHWATER_TOKEN",
+            )
+    }
 }
 
 /// A request: method, path below the API, query.
@@ -118,7 +140,13 @@ impl Client {
             .timeout_connect(Some(CONNECT_LIMIT))
             .timeout_recv_body(Some(ANSWER_LIMIT))
             .build();
-        Ok(Self { agent: config.new_agent(), base: base.to_owned(), token: token.to_owned() })
+        Ok(Self { agent: config.new_agent(), base: base.to_owned(), token: token.to_owned(), home: None })
+    }
+
+    /// The same for a server that was found by its data folder: it is asked only while that folder is in use, since
+    /// what listens at its address later may be anything, and is given no token.
+    pub(crate) fn at_home(self, home: Home) -> Self {
+        Self { home: Some(home), ..self }
     }
 
     /// Makes a call without a body.
@@ -134,6 +162,9 @@ impl Client {
     }
 
     fn run<T: DeserializeOwned>(&self, call: &Call, body: Option<Vec<u8>>) -> Result<T, Failure> {
+        if let Some(home) = self.home.as_ref().filter(|home| !server::in_use(&home.folder)) {
+            return Err(home.without_server(Kind::Unreachable));
+        }
         let request = Request::builder()
             .method(call.method.clone())
             .uri(format!("{}{}", self.base, call.target))
@@ -183,7 +214,8 @@ impl Client {
             && cause.kind() == io::ErrorKind::ConnectionRefused
         {
             let failure = Failure::new(Kind::Unreachable, format!("no server answers at {}", self.base));
-            return failure.hint("it may have stopped; start one with: highwater serve");
+            let serve = self.home.as_ref().map_or("highwater serve", |home| home.serve.as_str());
+            return failure.hint(format!("it may have stopped; start one with: {serve}"));
         }
         let failure =
             Failure::new(Kind::Unreachable, format!("the connection to {} failed: {error}", self.base));

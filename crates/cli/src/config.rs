@@ -86,15 +86,15 @@ pub(crate) fn settings(
     for key in Key::ALL {
         let variable = key.variable();
         if let Some(text) = env.text(&variable)? {
-            draft.set(key, Given::Text(text.to_owned()), &Source::Variable(variable), base)?;
+            draft.set(key, Given::Word(text.to_owned()), &Source::Variable(variable), base)?;
         }
     }
     if let Some(path) = &flags.data {
         let text = crate::input::path_text(path)?;
-        draft.set(Key::Data, Given::Text(text), &Source::Flag("--data"), base)?;
+        draft.set(Key::Data, Given::Word(text), &Source::Flag("--data"), base)?;
     }
     if let Some(listen) = &flags.listen {
-        draft.set(Key::Listen, Given::Text(listen.clone()), &Source::Flag("--listen"), base)?;
+        draft.set(Key::Listen, Given::Word(listen.clone()), &Source::Flag("--listen"), base)?;
     }
     draft.into_settings(env, programs)
 }

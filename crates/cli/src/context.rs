@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::client::Client;
+use crate::client::{Client, Home};
 use crate::config::{self, Env};
 use crate::failure::{Failure, Kind};
 
@@ -59,21 +59,39 @@ impl Context {
             return Client::new(url, token);
         }
         let folder = config::data_folder(self.data.as_deref(), &self.env, &self.base)?;
-        let running = read(&folder, "server.json")?.ok_or_else(|| no_server(&folder))?;
+        let home = Home { serve: format!("highwater serve{}", self.data_flag(&folder)), folder };
+        let folder = &home.folder;
+        let running = read(folder, "server.json")?.ok_or_else(|| home.without_server(Kind::NoServer))?;
         let running: Running = serde_json::from_str(&running).map_err(|error| {
             Failure::new(Kind::Internal, format!("{}: {error}", folder.join("server.json").display()))
         })?;
-        match (&self.data, token) {
+        let client = match (&self.data, token) {
             (None, Some(token)) => Client::new(&running.url, token),
             (Some(_), _) | (None, None) => {
-                let token = read(&folder, "owner-token")?.ok_or_else(|| {
+                let token = read(folder, "owner-token")?.ok_or_else(|| {
                     Failure::new(Kind::Denied, format!("{} is missing", folder.join("owner-token").display()))
                         .hint("set HIGHWATER_URL and HIGHWATER_TOKEN")
                 })?;
                 Client::new(&running.url, token.trim())
             }
+        };
+        Ok(client?.at_home(home))
+    }
+
+    /// ` --data DIR` for a command that is to use this data folder, if it would look elsewhere without.
+    pub(crate) fn data_flag(&self, folder: &Path) -> String {
+        match config::data_folder(None, &self.env, &self.base) {
+            Ok(found) if found == folder => String::new(),
+            Ok(_) | Err(_) => format!(" --data {}", quoted(folder)),
         }
     }
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// A small file of the data folder; `None` if there is none.
@@ -85,14 +103,6 @@ fn read(folder: &Path, name: &str) -> Result<Option<String>, Failure> {
         Err(error) => Err(Failure::new(Kind::Denied, format!("{}: {error}", path.display()))
             .hint("the data folder is readable by its owner alone")),
     }
-}
-
-fn no_server(folder: &Path) -> Failure {
-    Failure::new(Kind::NoServer, format!("no server runs with the data folder {}", folder.display()))
-        .hint("start one with: highwater serve")
-        .hint(
-            "or name its data folder with --data DIR, or its address with HIGHWATER_URL and HIGHWATER_TOKEN",
-        )
 }
 
 #[cfg(test)]

@@ -1,13 +1,20 @@
-//! Text for terminals: untrusted text with its hidden characters shown, times, tables, exact JSON.
+//! Text for terminals: untrusted text with its hidden characters shown, prose, times, tables, exact JSON.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
+use std::os::fd::AsFd;
 
-use comfy_table::{ContentArrangement, Table, presets};
-use delivery::Timestamp;
 use serde::Serialize;
 
 use crate::failure::{Failure, Kind};
+
+mod prose;
+mod table;
+mod time;
+
+pub(crate) use prose::prose;
+pub(crate) use table::table;
+pub(crate) use time::{ago, now, span, time};
 
 /// Text of several lines: every character that could steer a terminal or reorder what is read is shown as
 /// `⟨U+001B⟩`; line breaks and tabs stay, CRLF becomes LF.
@@ -29,39 +36,10 @@ pub(crate) fn line(text: &str) -> String {
     block(text).replace(['\n', '\t'], " ")
 }
 
-/// A [`block`] whose lines but the first begin with `indent`, so that no text can pose as a line of ours.
+/// A [`block`] whose lines but the first begin with `indent`, so that no text can pose as a line of ours; nothing is
+/// wrapped.
 pub(crate) fn indented(text: &str, indent: &str) -> String {
     block(text).replace('\n', &format!("\n{indent}"))
-}
-
-/// A time as `2026-11-30 10:00:01Z`.
-pub(crate) fn time(at: Timestamp) -> String {
-    let text = at.to_string();
-    let seconds = text.split_once('.').map_or(text.as_str(), |(seconds, _)| seconds);
-    format!("{}Z", seconds.replace('T', " "))
-}
-
-/// A span of time as `1.2 s`; of a clock that ran backwards, `0.0 s`.
-pub(crate) fn span(from: Timestamp, to: Timestamp) -> String {
-    let ms = (to.ms - from.ms).max(0);
-    format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)
-}
-
-/// A table without borders; cells are cleaned as [`line()`]. Without rows, `none` alone.
-pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]], none: &str) -> String {
-    if rows.is_empty() {
-        return format!("{none}\n");
-    }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(head);
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    for row in rows {
-        table.add_row(row.iter().map(|cell| line(cell)));
-    }
-    format!("{}\n", table.trim_fmt())
 }
 
 /// One line of JSON. What [`block`] would show is escaped, so that the value is exact and a terminal is safe.
@@ -96,7 +74,12 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Writes a line beside the result to standard error.
 pub(crate) fn note(text: &str) {
     // Nobody may be listening there; the result stands on standard output.
-    let _ = writeln!(io::stderr().lock(), "{}", block(text));
+    let _ = writeln!(io::stderr().lock(), "{}", prose("", text, "  ", columns(io::stderr())));
+}
+
+/// Columns of the terminal that this leads to; `None` if it leads elsewhere: there nothing is cut or wrapped.
+pub(crate) fn columns(out: impl AsFd) -> Option<usize> {
+    terminal_size::terminal_size_of(out).map(|(width, _)| usize::from(width.0))
 }
 
 fn push_shown(clean: &mut String, c: char) {

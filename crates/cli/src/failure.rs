@@ -19,7 +19,8 @@ Exit codes:
   6  no server runs, or it cannot be reached
   7  not authorized
   8  the storage is full
-  9  with --wait: a run failed or was cancelled";
+  9  with --wait: a run failed or was cancelled
+  130  with --wait: Ctrl-C; the run goes on";
 
 /// Kinds of failure. Wrong usage is clap's: exit code 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +102,13 @@ impl Failure {
         Self { kind, messages: vec![message.into()], hints: Vec::new() }
     }
 
-    /// An error answer of the server.
+    /// An error answer of the server. For something that does not exist, the hint says how to look for it.
     pub(crate) fn of_answer(error: &ErrorBody, status: u16) -> Self {
-        Self::new(Kind::of_answer(&error.code, status), error.message.clone())
+        let failure = Self::new(Kind::of_answer(&error.code, status), error.message.clone());
+        match look_for(&error.message) {
+            Some(hint) => failure.hint_if(Kind::NotFound, hint),
+            None => failure,
+        }
     }
 
     /// The same with one more hint.
@@ -129,15 +134,28 @@ impl Failure {
         self.kind
     }
 
-    /// Writes `error: …` and `hint: …` lines; what hides in them is shown.
-    pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+    /// Writes `error: …` and `hint: …` lines for a terminal of this width; what hides in them is shown.
+    pub(crate) fn print(&self, out: &mut impl Write, width: Option<usize>) -> io::Result<()> {
         for (word, texts) in [("error", &self.messages), ("hint", &self.hints)] {
             for text in texts {
-                writeln!(out, "{word}: {}", display::indented(text.trim_end(), "  "))?;
+                writeln!(out, "{}", display::prose(&format!("{word}: "), text.trim_end(), "  ", width))?;
             }
         }
         Ok(())
     }
+}
+
+/// How to look for a thing of the kind that the server did not find, by the beginning of what it says.
+fn look_for(message: &str) -> Option<&'static str> {
+    let hints = [
+        ("no such channel", "highwater channel list shows all channels"),
+        ("no such person", "highwater person list shows all people"),
+        ("no such message", "highwater history CHANNEL shows the messages of a channel"),
+        ("no such run", "highwater run list shows the newest runs"),
+        ("no agent", "highwater agent list shows all agents"),
+        ("no preset", "highwater agent presets shows all presets"),
+    ];
+    hints.into_iter().find(|(beginning, _)| message.starts_with(beginning)).map(|(_, hint)| hint)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use crate::failure::{Failure, Kind};
 
@@ -66,6 +66,31 @@ pub(crate) fn handle(text: &str) -> Result<String, String> {
 /// Anything but nothing, for clap.
 pub(crate) fn name(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(text.to_owned()) }
+}
+
+/// An agent's command: a program that is named by a relative path is the one below `base`, wherever the agent works.
+pub(crate) fn command(mut words: Vec<String>, base: &Path) -> Result<Vec<String>, Failure> {
+    if let Some(program) = words.first_mut().filter(|program| program.contains('/')) {
+        *program = path_text(&plain(&base.join(&*program)))?;
+    }
+    Ok(words)
+}
+
+/// A folder that must exist, as text; a relative one starts from `base`.
+pub(crate) fn folder(path: &Path, base: &Path) -> Result<String, Failure> {
+    let whole = plain(&base.join(path));
+    // Only the file system knows where `..` leads to.
+    let climbs = whole.components().any(|part| part == Component::ParentDir);
+    let whole = if climbs { whole.canonicalize().unwrap_or(whole) } else { whole };
+    match whole.is_dir() {
+        true => path_text(&whole),
+        false => Err(Failure::new(Kind::Invalid, format!("there is no folder {}", whole.display()))),
+    }
+}
+
+/// A path without its `.` and its doubled slashes.
+fn plain(path: &Path) -> PathBuf {
+    path.components().collect()
 }
 
 /// A path as text, since paths travel as JSON.

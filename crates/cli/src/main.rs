@@ -9,6 +9,7 @@ mod display;
 mod failure;
 mod guide;
 mod input;
+mod interrupt;
 mod progress;
 
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             // Standard error may be closed; the exit code still tells.
-            let _ = failure.print(&mut std::io::stderr().lock());
+            let _ = failure.print(&mut std::io::stderr().lock(), display::columns(std::io::stderr()));
             failure.kind().exit_code()
         }
     }

@@ -32,7 +32,34 @@ fn commands_are_understood() {
         &["channel", "show", "general"],
         &["person", "add", "aiko"],
         &["person", "list", "--json"],
-        &["agent", "add", "@claude", "--channel", "general", "--preset", "claude", "--delivery", "base"],
+        &["post", "general", "@guide hello", "--wait"],
+        &["post", "general", "-", "--as", "aiko", "--thread", "m1", "--json", "--data", "d"],
+        &["post", "general", "--wait", "--", "--text that looks like a flag"],
+        &["post", "general", "--wait", "--text that looks like a flag"],
+        &["post", "general", "-5 degrees", "--wait", "--as", "aiko"],
+        &["post", "general", ""],
+        &["history", "general", "--thread", "m1", "--before", "m9", "--limit", "1000", "--json"],
+        &["edit", "m1", "new text"],
+        &["edit", "m1", "- a list", "--json"],
+        &["delete", "m1"],
+        &["run", "list", "--channel", "general", "--limit", "3", "--json"],
+        &["run", "show", "r1", "--json"],
+        &["run", "cancel", "r1"],
+        &["run", "retry", "r1"],
+        &["search", "words", "--channel", "general", "--json"],
+        &["render"],
+        &["watermarks", "export"],
+        &["watermarks", "export", "channel-watermarks.json"],
+        &["watermarks", "import", "-"],
+    ] {
+        check(line, Ok(()));
+    }
+}
+
+#[test]
+fn agent_commands_are_understood() {
+    for line in [
+        &["agent", "add", "@claude", "--channel", "general", "--preset", "claude", "--delivery", "base"][..],
         &[
             "agent",
             "add",
@@ -60,28 +87,27 @@ fn commands_are_understood() {
             "m",
             "--cwd",
             ".",
+            "--",
+            "./my-agent",
         ],
-        &["agent", "add", "bot", "--channel", "general", "--session", "saved", "--delivery", "window"],
+        &[
+            "agent",
+            "add",
+            "bot",
+            "--channel",
+            "general",
+            "--session",
+            "saved",
+            "--delivery",
+            "window",
+            "--preset",
+            "p",
+        ],
         &["agent", "list", "--channel", "general"],
+        &["agent", "list", "--wide"],
         &["agent", "presets"],
         &["agent", "remove", "bot", "--channel", "general"],
         &["agent", "fresh", "bot", "--channel", "general"],
-        &["post", "general", "@guide hello", "--wait"],
-        &["post", "general", "-", "--as", "aiko", "--thread", "m1", "--json", "--data", "d"],
-        &["post", "general", "--wait", "--", "--text that looks like a flag"],
-        &["post", "general", ""],
-        &["history", "general", "--thread", "m1", "--before", "m9", "--limit", "1000", "--json"],
-        &["edit", "m1", "new text"],
-        &["delete", "m1"],
-        &["run", "list", "--channel", "general", "--limit", "3", "--json"],
-        &["run", "show", "r1", "--json"],
-        &["run", "cancel", "r1"],
-        &["run", "retry", "r1"],
-        &["search", "words", "--channel", "general", "--json"],
-        &["render"],
-        &["watermarks", "export"],
-        &["watermarks", "export", "channel-watermarks.json"],
-        &["watermarks", "import", "-"],
     ] {
         check(line, Ok(()));
     }
@@ -94,9 +120,11 @@ fn wrong_usage_is_refused() {
     check(&["post", "--help"], Err(ErrorKind::DisplayHelp));
     check(&["pots", "general", "x"], Err(ErrorKind::InvalidSubcommand));
     check(&["post", "general"], Err(ErrorKind::MissingRequiredArgument));
+    check(&["post", "general", "x", "--wiat"], Err(ErrorKind::UnknownArgument));
     check(&["post", "", "x"], Err(ErrorKind::ValueValidation));
     check(&["agent", "add", "@", "--channel", "general"], Err(ErrorKind::ValueValidation));
     check(&["agent", "add", "bot"], Err(ErrorKind::MissingRequiredArgument));
+    check(&["agent", "add", "bot", "--channel", "c"], Err(ErrorKind::MissingRequiredArgument));
     check(&["agent", "add", "bot", "--channel", "c", "--env", "=x"], Err(ErrorKind::ValueValidation));
     check(&["agent", "add", "bot", "--channel", "c", "--delivery", "thin"], Err(ErrorKind::InvalidValue));
     check(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Call, Client, persist};
+use super::{Call, Client, Home, persist};
 use crate::failure::{Failure, Kind};
 
 /// What the scripted server does with one connection.
@@ -128,7 +128,8 @@ fn error_answers_become_failures() {
     let get = Call::get(&["channels", "x"]);
     let request = "GET /api/v1/channels/x Bearer t";
     let error = |code: &str, message: &str| json!({"code": code, "message": message}).to_string();
-    let missing = Failure::new(Kind::NotFound, "no such channel: x");
+    let missing =
+        Failure::new(Kind::NotFound, "no such channel: x").hint("highwater channel list shows all channels");
     check(&get, None, Step::Answer(404, error("not_found", "no such channel: x")), request, &Err(missing));
     let full = Failure::new(Kind::StorageFull, "full");
     check(&get, None, Step::Answer(507, error("storage_full", "full")), request, &Err(full));
@@ -191,4 +192,22 @@ fn persistence_has_an_end() {
     let end = persist(&mut client, none, &[Duration::ZERO; 2], call).map_err(|failure| failure.kind());
     assert_eq!(end, Err(Kind::Unreachable));
     assert_eq!(script.requests().len(), 3);
+}
+
+#[test]
+fn a_token_goes_only_to_the_server_of_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home { folder: folder.path().to_owned(), serve: "highwater serve --data d".to_owned() };
+    let script = Script::play(vec![Step::Answer(200, "7".to_owned())]);
+    let client = Client::new(&script.url, "t").unwrap().at_home(home.clone());
+    let ask = || client.call::<u32>(&Call::get(&["health"]));
+    let nobody = Err(home.without_server(Kind::Unreachable));
+    assert_eq!(ask(), nobody, "no file");
+    let lock = std::fs::File::create(folder.path().join("lock")).unwrap();
+    assert_eq!(ask(), nobody, "no lock");
+    lock.lock().unwrap();
+    assert_eq!(ask(), Ok(7));
+    drop(lock);
+    assert_eq!(ask(), nobody, "no lock any more");
+    assert_eq!(script.requests(), ["GET /api/v1/health Bearer t"]);
 }

@@ -2,16 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use delivery::model::{Policy, SessionPolicy};
 use server::wire;
 
 use super::Format;
-use super::channel;
 use crate::client::Call;
 use crate::context::Context;
 use crate::display;
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::input;
 
 /// Add, list, restart and remove agents
@@ -34,6 +33,7 @@ pub(crate) enum Agent {
 /// What it runs is either a preset or a command of your own that speaks the Agent Client Protocol on its standard
 /// input and output.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("program").required(true)))]
 #[command(after_help = "Examples:
   highwater agent add claude --channel general --preset claude
   highwater agent add bot --channel general --env API_KEY --cwd ~/project -- my-agent --acp")]
@@ -44,8 +44,8 @@ pub(crate) struct Add {
     /// Channel that it joins
     #[arg(long, value_name = "NAME", value_parser = input::name)]
     channel: String,
-    /// Preset to run; agent presets lists them
-    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    /// Preset to run; highwater agent presets lists them
+    #[arg(long, value_name = "NAME", group = "program")]
     preset: Option<String>,
     /// How it is fed with what is new in the channel
     #[arg(long, value_enum, default_value = "lean")]
@@ -53,16 +53,17 @@ pub(crate) struct Add {
     /// When its session ends
     #[arg(long, value_enum, default_value = "resident")]
     session: Session,
-    /// Answer its permission requests by policy instead of asking people
+    /// Tell the agent that nobody answers its permission requests; with or without this, they are refused today
     #[arg(long)]
     unsupervised: bool,
-    /// Set a variable of its environment, or pass the server's own on; may be repeated
+    /// Set a variable of its environment; NAME alone passes on the one of the server's environment, so it must be
+    /// set where highwater serve is started. May be repeated
     #[arg(long, value_name = "NAME[=VALUE]", value_parser = variable)]
     env: Vec<wire::EnvVar>,
     /// Model, where the agent lets it be chosen
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Working directory [default: a folder of its own]
+    /// Working directory, which must exist [default: a folder of its own]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// File with instructions of its own, at most 64 KiB of text
@@ -70,8 +71,8 @@ pub(crate) struct Add {
     instructions: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
-    /// Command to run, after --
-    #[arg(last = true, value_name = "COMMAND")]
+    /// Command to run, after --; a path such as ./my-agent starts from the folder that you are in
+    #[arg(last = true, value_name = "COMMAND", group = "program")]
     command: Vec<String>,
 }
 
@@ -81,6 +82,9 @@ pub(crate) struct List {
     /// Only the agents of this channel
     #[arg(long, value_name = "NAME", value_parser = input::name)]
     channel: Option<String>,
+    /// With the command of each
+    #[arg(long)]
+    wide: bool,
     #[command(flatten)]
     format: Format,
 }
@@ -114,26 +118,22 @@ enum Delivery {
 enum Session {
     /// The process stays for the next turn
     Resident,
-    /// The process ends after the turn and reloads its session for the next
+    /// The process ends after the turn and reloads its session for the next: not supported yet
+    #[value(hide = true)]
     Saved,
     /// A new session every run
     Fresh,
 }
-
-const NOT_FOUND: &str = "highwater agent list shows all agents, highwater channel list all channels";
 
 impl Agent {
     /// Carries it out.
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
         match self {
             Self::Add(command) => command.run(context),
-            Self::List(List { channel, format }) => {
+            Self::List(List { channel, wide, format }) => {
                 let call = Call::get(&["agents"]).with("channel", channel);
-                let agents: Vec<wire::Agent> = context
-                    .client()?
-                    .call(&call)
-                    .map_err(|failure| failure.hint_if(Kind::NotFound, channel::NOT_FOUND))?;
-                format.print(&agents, |agents| list(agents))
+                let agents: Vec<wire::Agent> = context.client()?.call(&call)?;
+                format.print(&agents, |agents| if wide { list_wide(agents) } else { list(agents) })
             }
             Self::Presets(format) => {
                 let presets: Vec<wire::Preset> = context.client()?.call(&Call::get(&["presets"]))?;
@@ -141,18 +141,12 @@ impl Agent {
             }
             Self::Remove(Place { handle, channel, format }) => {
                 let call = Call::delete(&["channels", &channel, "agents", &handle]);
-                let agent: wire::Agent = context
-                    .client()?
-                    .call(&call)
-                    .map_err(|failure| failure.hint_if(Kind::NotFound, NOT_FOUND))?;
+                let agent: wire::Agent = context.client()?.call(&call)?;
                 format.print(&agent, |agent| format!("{} was removed\n", place(agent)))
             }
             Self::Fresh(Place { handle, channel, format }) => {
                 let call = Call::post(&["channels", &channel, "agents", &handle, "fresh"]);
-                let agent: wire::Agent = context
-                    .client()?
-                    .call(&call)
-                    .map_err(|failure| failure.hint_if(Kind::NotFound, NOT_FOUND))?;
+                let agent: wire::Agent = context.client()?.call(&call)?;
                 format.print(&agent, |agent| {
                     format!("{} begins a new session with its next turn\n", place(agent))
                 })
@@ -163,12 +157,12 @@ impl Agent {
 
 impl Add {
     fn run(self, context: &Context) -> Result<(), Failure> {
-        let cwd = self.cwd.map(|path| input::path_text(&context.base().join(path))).transpose()?;
+        let cwd = self.cwd.map(|path| input::folder(&path, context.base())).transpose()?;
         let instructions = self.instructions.as_deref().map(input::small_file).transpose()?;
         let body = wire::AddAgent {
             handle: self.handle,
             preset: self.preset,
-            command: self.command,
+            command: input::command(self.command, context.base())?,
             delivery: match self.delivery {
                 Delivery::Lean => Policy::Lean,
                 Delivery::Base => Policy::Base,
@@ -185,38 +179,65 @@ impl Add {
             cwd,
             instructions,
         };
-        let agent: wire::Agent = context
-            .client()?
-            .send(&Call::post(&["channels", &self.channel, "agents"]), &body)
-            .map_err(|failure| failure.hint_if(Kind::NotFound, channel::NOT_FOUND))?;
+        let call = Call::post(&["channels", &self.channel, "agents"]);
+        let client = context.client()?;
+        let agent: wire::Agent = client.send(&call, &body)?;
         if !agent.reachable {
             display::note(&format!("note: its command was not found: {}", command(&agent)));
+            let presets: Vec<wire::Preset> = client.call(&Call::get(&["presets"]))?;
+            if let Some(install) = install_of(&presets, &agent.preset) {
+                display::note(&format!("note: install it with: {install}"));
+            }
+        }
+        for name in &agent.env_missing {
+            display::note(&format!(
+                "note: the server's environment has no {name}: set it where highwater serve is started, or remove the \
+                 agent and add it with --env {name}=VALUE"
+            ));
         }
         self.format.print(&agent, |agent| format!("{} was added: {}\n", place(agent), command(agent)))
     }
 }
 
+const HEAD: [&str; 7] = ["AGENT", "CHANNEL", "PRESET", "STATE", "OPEN RUNS", "DELIVERY", "SESSION"];
+
 /// Agents as a table.
 pub(super) fn list(agents: &[wire::Agent]) -> String {
-    let rows: Vec<_> = agents
-        .iter()
-        .map(|agent| {
-            [
-                format!("@{}", agent.handle),
-                agent.channel.clone(),
-                agent.preset.clone(),
-                if agent.reachable { agent.state.clone() } else { "not reachable".to_owned() },
-                agent.open_runs.to_string(),
-                word(agent.delivery).to_owned(),
-                session_word(agent.session).to_owned(),
-                command(agent),
-            ]
-        })
-        .collect();
-    let head = ["AGENT", "CHANNEL", "PRESET", "STATE", "OPEN RUNS", "DELIVERY", "SESSION", "COMMAND"];
-    display::table(head, &rows, "no agents")
+    let rows: Vec<_> = agents.iter().map(row).collect();
+    display::table(HEAD, &rows, "no agents")
 }
 
+/// The same with their commands.
+fn list_wide(agents: &[wire::Agent]) -> String {
+    let rows: Vec<[String; 8]> = agents
+        .iter()
+        .map(|agent| {
+            let [handle, channel, preset, state, open, delivery, session] = row(agent);
+            [handle, channel, preset, state, open, delivery, session, command(agent)]
+        })
+        .collect();
+    let [handle, channel, preset, state, open, delivery, session] = HEAD;
+    display::table([handle, channel, preset, state, open, delivery, session, "COMMAND"], &rows, "no agents")
+}
+
+fn row(agent: &wire::Agent) -> [String; 7] {
+    [
+        format!("@{}", agent.handle),
+        agent.channel.clone(),
+        agent.preset.clone(),
+        if agent.reachable { agent.state.clone() } else { "not reachable".to_owned() },
+        agent.open_runs.to_string(),
+        word(agent.delivery).to_owned(),
+        session_word(agent.session).to_owned(),
+    ]
+}
+
+/// The command that installs a preset's program, if that was not found.
+fn install_of<'a>(presets: &'a [wire::Preset], name: &str) -> Option<&'a str> {
+    presets.iter().find(|preset| preset.name == name && !preset.found)?.install.as_deref()
+}
+
+/// Presets as a table, and how those are installed that were not found.
 fn list_presets(presets: &[wire::Preset]) -> String {
     let rows: Vec<_> = presets
         .iter()
@@ -225,7 +246,16 @@ fn list_presets(presets: &[wire::Preset]) -> String {
             [preset.name.clone(), found.to_owned(), preset.title.clone(), preset.command.join(" ")]
         })
         .collect();
-    display::table(["PRESET", "FOUND", "WHAT", "COMMAND"], &rows, "no presets")
+    let mut text = display::table(["PRESET", "FOUND", "WHAT", "COMMAND"], &rows, "no presets");
+    let missing = presets.iter().filter_map(|preset| Some((preset, install_of(presets, &preset.name)?)));
+    for (at, (preset, install)) in missing.enumerate() {
+        if at == 0 {
+            text.push_str("\nWhat was not found can be installed on the server's machine with:\n");
+        }
+        text.push_str(&display::line(&format!("  {:<9} {install}", preset.name)));
+        text.push('\n');
+    }
+    text
 }
 
 fn place(agent: &wire::Agent) -> String {
@@ -266,7 +296,7 @@ fn variable(text: &str) -> Result<wire::EnvVar, String> {
 }
 
 #[cfg(test)]
-pub(super) fn example() -> wire::Agent {
+pub(crate) fn example() -> wire::Agent {
     wire::Agent {
         handle: "guide".to_owned(),
         binding_id: "b-guide".to_owned(),

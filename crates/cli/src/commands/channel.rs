@@ -8,7 +8,7 @@ use super::agent;
 use crate::client::Call;
 use crate::context::Context;
 use crate::display;
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::input;
 
 /// Make and show channels
@@ -47,9 +47,6 @@ pub(crate) struct Show {
     format: Format,
 }
 
-/// The hint for a channel that does not exist.
-pub(super) const NOT_FOUND: &str = "highwater channel list shows all channels";
-
 impl Channel {
     /// Carries it out.
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
@@ -58,6 +55,16 @@ impl Channel {
             Self::Add(Add { name, direct, format }) => {
                 let made: wire::Channel =
                     client.send(&Call::post(&["channels"]), &wire::AddChannel { name, direct })?;
+                if let Some(handle) = made.direct.as_deref().filter(|_| made.agents.is_empty()) {
+                    let agents: Vec<wire::Agent> = client.call(&Call::get(&["agents"]))?;
+                    if !agents.iter().any(|agent| agent.handle == handle) {
+                        display::note(&format!(
+                            "note: there is no agent @{handle} yet; add it with: highwater agent add {handle} --channel \
+                             {} --preset NAME, or with -- COMMAND instead of the preset",
+                            made.name
+                        ));
+                    }
+                }
                 format.print(&made, |made| format!("channel {} was made\n", display::line(&made.name)))
             }
             Self::List(format) => {
@@ -66,8 +73,7 @@ impl Channel {
             }
             Self::Show(Show { name, format }) => {
                 let call = Call::get(&["channels", &name]);
-                let channel: wire::Channel =
-                    client.call(&call).map_err(|failure| failure.hint_if(Kind::NotFound, NOT_FOUND))?;
+                let channel: wire::Channel = client.call(&call)?;
                 format.print(&channel, show)
             }
         }

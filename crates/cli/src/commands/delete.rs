@@ -10,7 +10,9 @@ use crate::display;
 use crate::failure::Failure;
 use crate::input;
 
-/// Delete a message; its text is removed everywhere
+/// Delete a message: its text is removed from the channel, the search and the stored runs
+///
+/// Agents that were told it still have it in their sessions; highwater agent fresh begins a new one.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: highwater delete m17")]
 pub(crate) struct Delete {
@@ -25,6 +27,10 @@ impl Delete {
     /// Carries it out.
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
         let message: wire::Message = context.client()?.call(&Call::delete(&["messages", &self.message]))?;
-        self.format.print(&message, |message| format!("{} was deleted\n", display::line(&message.id)))
+        let width = display::columns(std::io::stdout());
+        self.format.print(&message, |message| {
+            let what = "agents that were told it still have it; stored runs show [deleted]";
+            display::prose("", &format!("{} was deleted; {what}\n", display::line(&message.id)), "", width)
+        })
     }
 }

@@ -20,6 +20,7 @@ pub(crate) struct Edit {
     #[arg(value_parser = input::name)]
     message: String,
     /// New text; - reads standard input
+    #[arg(allow_hyphen_values = true)]
     text: OsString,
     #[command(flatten)]
     format: Format,

@@ -4,11 +4,10 @@ use clap::Args;
 use server::wire;
 
 use super::Format;
-use super::channel;
 use crate::client::Call;
 use crate::context::Context;
 use crate::display;
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::input;
 
 /// Read a channel or a thread, oldest first
@@ -38,35 +37,32 @@ impl History {
             .with("before", self.before)
             .with("thread", self.thread)
             .with("limit", self.limit.map(|limit| limit.to_string()));
-        let messages: Vec<wire::Message> = context
-            .client()?
-            .call(&call)
-            .map_err(|failure| failure.hint_if(Kind::NotFound, channel::NOT_FOUND))?;
+        let messages: Vec<wire::Message> = context.client()?.call(&call)?;
+        let width = display::columns(std::io::stdout());
         self.format.print(&messages, |messages| {
             if messages.is_empty() {
                 "no messages\n".to_owned()
             } else {
-                messages.iter().map(message).collect()
+                messages.iter().map(|written| message(written, width)).collect()
             }
         })
     }
 }
 
-/// A message for people: `2026-11-30 10:00:01Z m17 aiko: text`. Further lines of the text are indented, so that
-/// none can pose as another message.
-pub(super) fn message(message: &wire::Message) -> String {
+/// A message for people, for a terminal of this width: `2026-11-30 10:00:01Z m17 aiko: text`. Further lines of the
+/// text are indented, so that none can pose as another message.
+pub(super) fn message(message: &wire::Message, width: Option<usize>) -> String {
     let thread =
         message.thread_root_id.as_ref().map_or_else(String::new, |root| format!(" in thread {root}"));
     let edited = if message.revision > 1 && !message.deleted { " (edited)" } else { "" };
     let head = format!(
-        "{} {}{thread} {}{edited}:",
+        "{} {}{thread} {}{edited}: ",
         display::time(message.created_at),
         message.id,
         message.author.name
     );
-    let text =
-        if message.deleted { "(deleted)".to_owned() } else { display::indented(&message.text, "    ") };
-    format!("{} {text}\n", display::line(&head))
+    let text = if message.deleted { "(deleted)" } else { &message.text };
+    display::prose(&display::line(&head), text, "    ", width) + "\n"
 }
 
 #[cfg(test)]

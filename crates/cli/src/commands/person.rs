@@ -1,6 +1,7 @@
 //! `highwater person`: makes and lists people.
 
 use clap::{Args, Subcommand};
+use delivery::Timestamp;
 use server::wire;
 
 use super::Format;
@@ -43,15 +44,16 @@ impl Person {
             }
             Self::List(format) => {
                 let people: Vec<wire::Person> = client.call(&Call::get(&["people"]))?;
-                format.print(&people, |people| list(people))
+                format.print(&people, |people| list(people, display::now()))
             }
         }
     }
 }
 
-fn list(people: &[wire::Person]) -> String {
-    let row =
-        |person: &wire::Person| [person.name.clone(), person.role.clone(), display::time(person.created_at)];
+fn list(people: &[wire::Person], now: Timestamp) -> String {
+    let row = |person: &wire::Person| {
+        [person.name.clone(), person.role.clone(), display::ago(person.created_at, now)]
+    };
     let rows: Vec<_> = people.iter().map(row).collect();
-    display::table(["NAME", "ROLE", "SINCE"], &rows, "no people")
+    display::table(["NAME", "ROLE", "MADE"], &rows, "no people")
 }

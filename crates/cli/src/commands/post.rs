@@ -1,5 +1,7 @@
 //! `highwater post`: posts a message and, if asked, waits for the answers of the agents that it mentions.
 
+mod beside;
+
 use std::ffi::OsString;
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -8,7 +10,7 @@ use clap::Args;
 use server::wire;
 
 use super::Format;
-use super::{channel, run};
+use super::run;
 use crate::client::{Call, Client, persist};
 use crate::context::Context;
 use crate::display;
@@ -19,7 +21,7 @@ use crate::progress::Progress;
 /// Post a message
 ///
 /// A message that mentions an agent of the channel makes a run for it. With --wait, the answers are printed when all
-/// its runs have ended; the exit code is 9 if one of them failed or was cancelled.
+/// its runs have ended; the exit code is 9 if one of them failed or was cancelled. Ctrl-C ends the wait, not the runs.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   highwater post general '@guide hello' --wait
@@ -29,6 +31,7 @@ pub(crate) struct Post {
     #[arg(value_parser = input::name)]
     channel: String,
     /// Text; - reads standard input, without its final line break
+    #[arg(allow_hyphen_values = true)]
     text: OsString,
     /// Person who writes [default: the owner]
     #[arg(long = "as", value_name = "PERSON", value_parser = input::name)]
@@ -74,16 +77,21 @@ impl Post {
         let mut client = context.client()?;
         let posted = post(&mut client, || context.client(), &self.channel, &body, &POST_PAUSES)?;
         if !self.wait {
+            if let Some(note) = beside::nobody(&client, &posted) {
+                display::note(&note);
+            }
             return self.format.print(&posted, tell);
         }
-        if posted.runs.is_empty() {
-            display::note("no agent was mentioned");
-        }
-        let ended = wait(&mut client, || context.client(), posted)?;
+        let progress = Progress::start();
+        progress.end_on_interrupt()?;
+        progress.show(&posted.runs);
+        tell_beside(&client, &posted);
+        let ended = wait(&mut client, || context.client(), posted, &progress)?;
+        drop(progress);
         if self.format.is_json() {
             display::print(&display::json(&whole(&client, ended.clone())?)?)?;
         } else {
-            display::print(&answers(&ended.runs))?;
+            display::print(&answers(&ended.runs, display::columns(std::io::stdout())))?;
         }
         unsuccessful(&ended.runs).map_or(Ok(()), Err)
     }
@@ -98,10 +106,19 @@ fn post(
     pauses: &[Duration],
 ) -> Result<wire::Posted, Failure> {
     let call = Call::post(&["channels", channel, "messages"]);
-    persist(client, find, pauses, |client| client.send(&call, body)).map_err(|failure| {
-        let hint = format!("{}; highwater person list all people", channel::NOT_FOUND);
-        failure.hint_if(Kind::NotFound, &hint)
-    })
+    persist(client, find, pauses, |client| client.send(&call, body))
+}
+
+/// What a wait begins with: who was not asked, and why.
+fn tell_beside(client: &Client, posted: &wire::Posted) {
+    let notices = beside::notices(client, posted);
+    let nobody = beside::nobody(client, posted);
+    if posted.runs.is_empty() && nobody.is_none() && notices.is_empty() {
+        display::note("no agent was mentioned");
+    }
+    for note in notices.iter().chain(&nobody) {
+        display::note(note);
+    }
 }
 
 /// Waits until all runs have ended.
@@ -109,8 +126,8 @@ fn wait(
     client: &mut Client,
     find: impl Fn() -> Result<Client, Failure>,
     mut posted: wire::Posted,
+    progress: &Progress,
 ) -> Result<wire::Posted, Failure> {
-    let progress = Progress::start();
     let limit = if progress.is_seen() { WAIT_WATCHED } else { WAIT };
     let call = Call::get(&["messages", &posted.message.id, "runs"]).waiting(limit);
     while !posted.runs.iter().all(run::has_ended) {
@@ -134,24 +151,27 @@ fn tell(posted: &wire::Posted) -> String {
     format!("{}\n", display::line(&format!("{} was posted{asked}", posted.message.id)))
 }
 
-/// Answers, notices of runs that succeeded without one, and the reasons of runs that were declined.
-fn answers(runs: &[wire::Run]) -> String {
+/// Answers, notices of runs that succeeded without one, and the reasons of runs that were declined, for a terminal of
+/// this width.
+fn answers(runs: &[wire::Run], width: Option<usize>) -> String {
     let mut text = String::new();
     for run in runs {
         let agent = display::line(&run.agent);
         let succeeded = run.status == "succeeded";
         for reply in &run.replies {
-            let said = display::block(&reply.text);
-            match reply.author.kind.as_str() {
-                "agent" => text.push_str(&format!("@{agent}: {said}\n")),
+            let head = match reply.author.kind.as_str() {
+                "agent" => format!("@{agent}: "),
                 // A notice of the end of any other run tells what is told as its reason.
-                _ if succeeded => text.push_str(&format!("{said}\n")),
-                _ => {}
-            }
+                _ if succeeded => String::new(),
+                _ => continue,
+            };
+            text.push_str(&display::prose(&head, &reply.text, "", width));
+            text.push('\n');
         }
         if run.status == "declined" {
             let reason = run.error.as_deref().unwrap_or("no reason was given");
-            text.push_str(&format!("@{agent} declined: {}\n", display::block(reason)));
+            text.push_str(&display::prose(&format!("@{agent} declined: "), reason, "", width));
+            text.push('\n');
         }
     }
     text

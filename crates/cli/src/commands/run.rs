@@ -3,14 +3,14 @@
 mod show;
 
 use clap::{Args, Subcommand};
+use delivery::Timestamp;
 use server::wire;
 
 use super::Format;
-use super::channel;
 use crate::client::Call;
 use crate::context::Context;
 use crate::display;
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::input;
 
 /// List, show, cancel and retry runs
@@ -20,6 +20,7 @@ pub(crate) enum Run {
     /// List runs, newest first
     List(List),
     /// Show a run: what was sent, why so, what it showed, what came of it
+    #[command(after_help = FACTS)]
     Show(One),
     /// Cancel a run that is queued or running
     Cancel(One),
@@ -50,30 +51,36 @@ pub(crate) struct One {
     format: Format,
 }
 
-const NOT_FOUND: &str = "highwater run list shows the newest runs";
+/// What the facts of `run show` mean.
+const FACTS: &str = "\
+What it shows:
+  lease      cold: a new process and session; restored: a new process that
+             reloaded its session; warm: the process of the turn before
+  native id  the agent's own id of the session that had this turn
+  shown      the messages of the channel that the turn brought to the session
+  left out   how many new messages were over the limit and so only counted
+  mark       the watermark: how far the session had been given the channel
+             before the turn, and how far it has been after it";
 
 impl Run {
     /// Carries it out.
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
         let client = context.client()?;
-        let one = |call: &Call| -> Result<wire::Run, Failure> {
-            client.call(call).map_err(|failure| failure.hint_if(Kind::NotFound, NOT_FOUND))
-        };
+        let one = |call: &Call| -> Result<wire::Run, Failure> { client.call(call) };
         match self {
             Self::List(List { channel, limit, format }) => {
                 let limit = limit.map(|limit| limit.to_string());
                 let call = Call::get(&["runs"]).with("channel", channel).with("limit", limit);
-                let runs: Vec<wire::Run> = client
-                    .call(&call)
-                    .map_err(|failure| failure.hint_if(Kind::NotFound, channel::NOT_FOUND))?;
-                format.print(&runs, |runs| list(runs))
+                let runs: Vec<wire::Run> = client.call(&call)?;
+                format.print(&runs, |runs| list(runs, display::now()))
             }
-            Self::Show(One { id, format }) => format.print(&one(&Call::get(&["runs", &id]))?, show::run),
+            Self::Show(One { id, format }) => {
+                let width = display::columns(std::io::stdout());
+                format.print(&one(&Call::get(&["runs", &id]))?, |run| show::run(run, width))
+            }
             Self::Cancel(One { id, format }) => {
                 let run = one(&Call::post(&["runs", &id, "cancel"]))?;
-                format.print(&run, |run| {
-                    format!("{}\n", display::line(&format!("{} is {}", run.id, run.status)))
-                })
+                format.print(&run, cancelled)
             }
             Self::Retry(One { id, format }) => {
                 let run = one(&Call::post(&["runs", &id, "retry"]))?;
@@ -86,11 +93,17 @@ impl Run {
 }
 
 /// Whether nothing more will happen to a run.
-pub(super) fn has_ended(run: &wire::Run) -> bool {
+pub(crate) fn has_ended(run: &wire::Run) -> bool {
     matches!(run.status.as_str(), "succeeded" | "failed" | "cancelled" | "declined")
 }
 
-fn list(runs: &[wire::Run]) -> String {
+/// How a run stands that is to be cancelled: one that runs ends when its agent has stopped.
+fn cancelled(run: &wire::Run) -> String {
+    let how = if has_ended(run) { run.status.as_str() } else { "being cancelled" };
+    format!("{}\n", display::line(&format!("{} is {how}", run.id)))
+}
+
+fn list(runs: &[wire::Run], now: Timestamp) -> String {
     let rows: Vec<_> = runs
         .iter()
         .map(|run| {
@@ -105,7 +118,7 @@ fn list(runs: &[wire::Run]) -> String {
                 format!("@{}", run.agent),
                 run.message_id.clone(),
                 run.lease.clone().unwrap_or_default(),
-                display::time(run.created_at),
+                display::ago(run.created_at, now),
                 took,
                 run.error.clone().or_else(|| run.waiting.clone()).unwrap_or_default(),
             ]

@@ -90,8 +90,7 @@ fn stop() -> io::Result<impl Future<Output = ()> + Send> {
 /// The line that tells the address. The command in it names the data folder where a client would look elsewhere.
 fn greeting(settings: &Settings, context: &Context) -> impl Fn(SocketAddr) -> String + Send + use<> {
     let data = settings.data.clone();
-    let found = config::data_folder(None, context.env(), context.base());
-    let flag = if found.as_ref() == Ok(&data) { String::new() } else { format!(" --data {}", quoted(&data)) };
+    let flag = context.data_flag(&data);
     move |address| {
         display::line(&format!(
             "Highwater listens on http://{address} (data in {}). Try: highwater post general '@guide hello' --wait{flag}",
@@ -99,13 +98,3 @@ fn greeting(settings: &Settings, context: &Context) -> impl Fn(SocketAddr) -> St
         )) + "\n"
     }
 }
-
-/// A path as a word of a shell.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
-#[cfg(test)]
-mod tests;

@@ -114,10 +114,12 @@ impl fmt::Display for Source {
     }
 }
 
-/// A value as it was given. Flags and variables give text, also for numbers.
+/// A value as it was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Given {
-    /// Text, or a quoted number in a file.
+    /// A flag's or a variable's: text, or a number, as it is needed.
+    Word(String),
+    /// Text of a file, in quotes there.
     Text(String),
     /// A number of a file, as written.
     Number(String),
@@ -129,7 +131,7 @@ impl Given {
     /// Text; a number is none.
     pub(super) fn text(self) -> Result<String, String> {
         match self {
-            Self::Text(text) => Ok(text),
+            Self::Word(text) | Self::Text(text) => Ok(text),
             Self::Number(text) => Err(format!("must be text in quotes, not the number {text}")),
             Self::Other(kind) => Err(format!("must be text in quotes, not {kind}")),
         }
@@ -137,12 +139,12 @@ impl Given {
 
     /// A whole number within `range`.
     pub(super) fn count(self, range: &RangeInclusive<u32>) -> Result<u32, String> {
-        let text = match self {
-            Self::Text(text) => format!("{text:?}"),
-            Self::Number(text) => text,
-            Self::Other(kind) => kind.to_owned(),
+        let (number, text) = match self {
+            Self::Word(text) => (text.parse().ok(), format!("{text:?}")),
+            Self::Number(text) => (text.replace('_', "").parse().ok(), text),
+            Self::Text(text) => (None, format!("{text:?}")),
+            Self::Other(kind) => (None, kind.to_owned()),
         };
-        let number = text.trim_matches('"').replace('_', "").parse().ok();
         number.filter(|number| range.contains(number)).ok_or_else(|| {
             format!("must be a whole number from {} to {}, not {text}", range.start(), range.end())
         })
@@ -151,7 +153,7 @@ impl Given {
     /// A span of time such as `90s` or `1h30m`, within `range`.
     pub(super) fn duration(self, range: &RangeInclusive<Duration>) -> Result<Duration, String> {
         let text = match self {
-            Self::Text(text) => text,
+            Self::Word(text) | Self::Text(text) => text,
             Self::Number(text) => return Err(format!("needs a unit, such as \"{text}s\" or \"{text}m\"")),
             Self::Other(kind) => return Err(format!("must be a time such as \"90s\", not {kind}")),
         };

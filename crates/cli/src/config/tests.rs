@@ -180,6 +180,7 @@ fn mistakes_in_the_file_are_told_with_their_line() {
         ", line 1: pool_size must be a whole number from 1 to 1000, not \"many\"",
         None,
     );
+    check("pool_size = \"4\"", ", line 1: pool_size must be a whole number from 1 to 1000, not \"4\"", None);
     check("pool_size = 0", ", line 1: pool_size must be a whole number from 1 to 1000, not 0", None);
     check("pool_size = -1", ", line 1: pool_size must be a whole number from 1 to 1000, not -1", None);
     check("pool_size = 1.5", ", line 1: pool_size must be a whole number from 1 to 1000, not 1.5", None);
@@ -217,7 +218,7 @@ fn broken_files_are_told() {
         let flags = Flags { config: Some(path.clone()), ..Flags::default() };
         let failure = settings(&flags, &home(), Path::new(BASE), programs()).map(|_| ()).unwrap_err();
         let mut printed = Vec::new();
-        failure.print(&mut printed).unwrap();
+        failure.print(&mut printed, None).unwrap();
         let start = format!("error: {}{place}", path.display());
         let printed = String::from_utf8(printed).unwrap();
         assert!(failure.kind() == Kind::Invalid && printed.starts_with(&start), "{printed} is not {start}");

@@ -1,8 +1,6 @@
 //! No control character gets through, and JSON stays exact.
 
-use delivery::Timestamp;
-
-use super::{block, indented, json, line, span, table, time};
+use super::{block, indented, json, line};
 
 #[test]
 fn what_hides_is_shown() {
@@ -35,19 +33,4 @@ fn no_control_character_reaches_a_terminal() {
 #[test]
 fn later_lines_are_indented() {
     assert_eq!(indented("a\nb\r\nc", "> "), "a\n> b\n> c");
-}
-
-#[test]
-fn times_and_spans_are_short() {
-    let at = |text: &str| text.parse::<Timestamp>().unwrap();
-    assert_eq!(time(at("2026-11-30T10:00:01.250Z")), "2026-11-30 10:00:01Z");
-    assert_eq!(span(at("2026-11-30T10:00:01.250Z"), at("2026-11-30T10:01:02.500Z")), "61.2 s");
-    assert_eq!(span(at("2026-11-30T10:00:02.000Z"), at("2026-11-30T10:00:01.000Z")), "0.0 s");
-}
-
-#[test]
-fn tables_line_up_and_stay_clean() {
-    let rows = [["guide".to_owned(), "a\nb".to_owned()], ["x".to_owned(), "\u{1b}".to_owned()]];
-    assert_eq!(table(["NAME", "WHAT"], &rows, "none"), "NAME   WHAT\nguide  a b\nx      ⟨U+001B⟩\n");
-    assert_eq!(table(["NAME", "WHAT"], &[], "no agents"), "no agents\n");
 }

@@ -58,8 +58,27 @@ fn failures_print_their_messages_then_their_hints() {
         .hint("try again")
         .and(Failure::new(Kind::Internal, "second").hint_if(Kind::NotFound, "never said"));
     let mut out = Vec::new();
-    failure.print(&mut out).unwrap();
+    failure.print(&mut out, None).unwrap();
     let expected = "error: first\n  its tail ⟨U+001B⟩[2J\nerror: second\nhint: try again\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
     assert_eq!(failure.kind(), Kind::RunFailed);
+}
+
+#[test]
+fn what_is_not_found_can_be_looked_for() {
+    let check = |code: &str, message: &str, hint: Option<&str>| {
+        let body = ErrorBody { code: code.to_owned(), message: message.to_owned() };
+        let failure = Failure::new(Kind::of_answer(code, 0), message);
+        let expected = hint.into_iter().fold(failure, Failure::hint);
+        assert_eq!(Failure::of_answer(&body, 0), expected);
+    };
+    check("not_found", "no such channel: x", Some("highwater channel list shows all channels"));
+    check("not_found", "no such person: x", Some("highwater person list shows all people"));
+    let history = "highwater history CHANNEL shows the messages of a channel";
+    check("not_found", "no such message: m9", Some(history));
+    check("not_found", "no such run: r9", Some("highwater run list shows the newest runs"));
+    check("not_found", "no agent @x in channel general; …", Some("highwater agent list shows all agents"));
+    check("not_found", "no preset \"x\"; …", Some("highwater agent presets shows all presets"));
+    check("not_found", "there is nothing at this address", None);
+    check("invalid", "no such channel: x", None);
 }

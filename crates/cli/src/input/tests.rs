@@ -1,8 +1,9 @@
 //! Bad input gets clear words.
 
 use std::ffi::OsString;
+use std::path::Path;
 
-use super::{bounded, handle, message, small_file, utf8};
+use super::{bounded, command, folder, handle, message, small_file, utf8};
 use crate::failure::{Failure, Kind};
 
 #[test]
@@ -42,4 +43,38 @@ fn handles_go_without_their_at() {
     assert_eq!(handle("@claude"), Ok("claude".to_owned()));
     assert_eq!(handle("claude"), Ok("claude".to_owned()));
     assert_eq!(handle("@"), Err("must not be empty".to_owned()));
+}
+
+#[test]
+fn a_relative_program_is_the_one_here() {
+    let check = |program: &str, expected: &str| {
+        let words = vec![program.to_owned(), "./file".to_owned()];
+        let expected = vec![expected.to_owned(), "./file".to_owned()];
+        assert_eq!(command(words, Path::new("/home/aiko")), Ok(expected));
+    };
+    check("./my-agent", "/home/aiko/my-agent");
+    check("bin/./my-agent", "/home/aiko/bin/my-agent");
+    check("../my-agent", "/home/aiko/../my-agent");
+    check("/opt/my-agent", "/opt/my-agent");
+    check("my-agent", "my-agent");
+    assert_eq!(command(Vec::new(), Path::new("/home/aiko")), Ok(Vec::new()));
+}
+
+#[test]
+fn a_working_directory_exists() {
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path().canonicalize().unwrap();
+    std::fs::create_dir(here.join("project")).unwrap();
+    std::fs::write(here.join("file"), "").unwrap();
+    let check = |path: &str, expected: &Path| {
+        assert_eq!(folder(Path::new(path), &here).as_deref(), Ok(expected.to_str().unwrap()), "{path}");
+    };
+    check(".", &here);
+    check("./project/.", &here.join("project"));
+    check("project/../project", &here.join("project"));
+    check(here.to_str().unwrap(), &here);
+    for path in ["none", "file", "none/.."] {
+        let failure = folder(Path::new(path), &here).unwrap_err();
+        assert_eq!(failure.kind(), Kind::Invalid, "{path}");
+    }
 }

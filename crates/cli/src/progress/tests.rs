@@ -1,6 +1,6 @@
 //! Open runs in words.
 
-use super::describe;
+use super::{describe, going_on};
 use crate::commands::run::example;
 
 #[test]
@@ -9,5 +9,10 @@ fn open_runs_are_described() {
     let waiting = server::wire::Run { waiting: Some("behind r3".to_owned()), ..queued.clone() };
     let running = server::wire::Run { status: "running".to_owned(), ..example() };
     let text = describe(&[example(), running, queued, waiting]);
-    assert_eq!(text, "@guide is working, @b is queued, @b is queued: behind r3");
+    assert_eq!(text, "r5: @guide is working; r5: @b is queued; r5: @b is queued, behind r3");
+}
+
+#[test]
+fn a_run_that_goes_on_can_be_cancelled() {
+    assert_eq!(going_on("r34"), "r34 goes on; cancel it with: highwater run cancel r34");
 }

@@ -1,10 +1,10 @@
 //! Bad input: a clear message, an exit code by kind, and nothing lost.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 
 use crate::first_steps::texts;
-use crate::server::{TestServer, program_path, wait_until};
+use crate::server::{PATIENCE, TestServer, program_path, wait_until};
 
 /// Runs a command that must fail with this code and a message that has all of these words.
 fn check(server: &TestServer, args: &[&str], code: i32, words: &[&str]) {
@@ -18,21 +18,38 @@ fn check(server: &TestServer, args: &[&str], code: i32, words: &[&str]) {
 #[test]
 fn unknown_names() {
     let server = TestServer::start();
-    check(&server, &["post", "nowhere", "hi"], 3, &["no such channel", "nowhere"]);
-    check(&server, &["post", "general", "hi", "--as", "nobody"], 3, &["no such person", "nobody"]);
-    check(&server, &["post", "general", "hi", "--thread", "m99"], 3, &["no such message", "m99"]);
-    check(&server, &["history", "nowhere"], 3, &["nowhere"]);
-    check(&server, &["edit", "m99", "x"], 3, &["m99"]);
-    check(&server, &["delete", "zebra"], 3, &["zebra"]);
-    check(&server, &["run", "show", "r99"], 3, &["r99"]);
-    check(&server, &["agent", "remove", "claude", "--channel", "general"], 3, &["@claude", "@guide"]);
+    let channels = "hint: highwater channel list";
+    let messages = "hint: highwater history CHANNEL";
+    check(&server, &["post", "nowhere", "hi"], 3, &["no such channel", "nowhere", channels]);
+    check(
+        &server,
+        &["post", "general", "hi", "--as", "nobody"],
+        3,
+        &["no such person", "nobody", "hint: highwater person list"],
+    );
+    check(&server, &["post", "general", "hi", "--thread", "m99"], 3, &["no such message", "m99", messages]);
+    check(&server, &["history", "nowhere"], 3, &["nowhere", channels]);
+    check(&server, &["edit", "m99", "x"], 3, &["m99", messages]);
+    check(&server, &["delete", "zebra"], 3, &["zebra", messages]);
+    check(&server, &["run", "show", "r99"], 3, &["r99", "hint: highwater run list"]);
+    check(
+        &server,
+        &["agent", "remove", "claude", "--channel", "general"],
+        3,
+        &["@claude", "@guide", "hint: highwater agent list"],
+    );
     check(
         &server,
         &["agent", "add", "x", "--channel", "general", "--preset", "clade"],
         3,
-        &["clade", "claude"],
+        &["clade", "claude", "hint: highwater agent presets"],
     );
-    check(&server, &["agent", "add", "x", "--channel", "nowhere", "--preset", "guide"], 3, &["nowhere"]);
+    check(
+        &server,
+        &["agent", "add", "x", "--channel", "nowhere", "--preset", "guide"],
+        3,
+        &["nowhere", channels],
+    );
     assert_eq!(server.json(&["history", "general"]).as_array().unwrap().len(), 0);
 }
 
@@ -52,7 +69,13 @@ fn names_twice_and_names_that_are_none() {
     check(&server, &["agent", "add", "aiko", "--channel", "general", "--preset", "guide"], 4, &["aiko"]);
     check(&server, &["channel", "add", "No Spaces"], 5, &["a-z"]);
     check(&server, &["person", "add", "näme"], 5, &["a-z"]);
-    check(&server, &["agent", "add", "x", "--channel", "general"], 5, &["--preset", "COMMAND"]);
+    check(&server, &["agent", "add", "x", "--channel", "general"], 2, &["--preset", "COMMAND"]);
+    check(
+        &server,
+        &["agent", "add", "x", "--channel", "general", "--preset", "guide", "--cwd", "./nowhere"],
+        5,
+        &["no folder", &server.file("nowhere")],
+    );
     check(
         &server,
         &["agent", "add", "x", "--channel", "general", "--session", "saved", "--preset", "guide"],
@@ -147,6 +170,8 @@ fn on_a_full_disk(small: &std::path::Path) {
         assert!(full.err.contains("full"), "{full:?}");
         let history = server.json(&["history", "general", "--data", &data]);
         assert_eq!(history.as_array().unwrap().len(), kept);
+        let other = small.join("other").display().to_string();
+        check(&server, &["serve", "--listen", "127.0.0.1:0", "--data", &other], 8, &["full"]);
         mount_again(small, "size=16m");
         assert_eq!(post("room again").code, 0);
     }
@@ -162,7 +187,17 @@ fn mount_again(small: &std::path::Path, options: &str) {
 fn a_second_server_a_newer_schema_and_a_damaged_database() {
     let mut server = TestServer::start();
     server.ok(&["post", "general", "kept"]);
-    refused(&server, &["another", "data"]);
+    let file = std::fs::read_to_string(server.data().join("server.json")).unwrap();
+    let file: serde_json::Value = serde_json::from_str(&file).unwrap();
+    let (url, process) = (file["url"].as_str().unwrap(), format!("process {}", file["pid"]));
+    check(&server, &["serve", "--listen", "127.0.0.1:0"], 4, &["another", "data", url, &process]);
+    let address = url.strip_prefix("http://").unwrap();
+    check(
+        &server,
+        &["serve", "--listen", address, "--data", &server.file("other")],
+        4,
+        &[address, "--listen"],
+    );
     assert!(server.stop().success());
     let database = server.data().join("highwater.db");
     let whole = std::fs::read(&database).unwrap();
@@ -202,6 +237,7 @@ fn a_broken_config_names_the_key_and_the_nearest_known_one() {
     };
     refused("pool_sise = 3\n", &["pool_sise", "pool_size"]);
     refused("pool_size = \"many\"\n", &["pool_size"]);
+    refused("pool_size = \"4\"\n", &["pool_size", "whole number"]);
     refused("pool_size = 0\n", &["pool_size"]);
     refused("idle_limit = \"soon\"\n", &["idle_limit"]);
     refused("pool_size = = 3\n", &["config.toml"]);
@@ -216,7 +252,25 @@ fn no_server_and_no_right() {
     check(&server, &["history", "general"], 7, &["token"]);
     std::fs::write(server.data().join("owner-token"), token).unwrap();
     assert!(server.stop().success());
-    check(&server, &["history", "general"], 6, &["highwater serve"]);
+    check(&server, &["history", "general"], 6, &["with: highwater serve\n"]);
+    let other = server.file("other");
+    let serve = format!("with: highwater serve --data {other}\n");
+    check(&server, &["history", "general", "--data", &other], 6, &[&serve]);
+}
+
+#[test]
+fn a_stranger_at_a_dead_servers_address_gets_no_token() {
+    let mut server = TestServer::start();
+    let file = std::fs::read_to_string(server.data().join("server.json")).unwrap();
+    let file: serde_json::Value = serde_json::from_str(&file).unwrap();
+    let address = file["url"].as_str().unwrap().strip_prefix("http://").unwrap();
+    server.kill();
+    let stranger = TcpListener::bind(address).unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    check(&server, &["post", "general", "hi"], 6, &["no server runs", "highwater serve"]);
+    let called = stranger.accept().map(|_| ()).map_err(|error| error.kind());
+    assert_eq!(called, Err(std::io::ErrorKind::WouldBlock));
+    server.wait_until_none_is_left(PATIENCE);
 }
 
 #[test]

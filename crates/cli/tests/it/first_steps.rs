@@ -1,8 +1,12 @@
 //! What a newcomer does first, and what the second mention brings.
 
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+
 use serde_json::Value;
 
-use crate::server::TestServer;
+use crate::server::{TestServer, command, program_path, wait_until};
 
 /// The context block of a sent text, if it has one.
 pub(crate) fn block_of(sent: &str) -> Option<&str> {
@@ -175,4 +179,159 @@ fn a_thread_brings_its_root_once_and_the_channel_does_not_bring_it_again() {
     let channel = sent(&server.ask("general", "@guide anything else?", &[]));
     let lines: Vec<&str> = channel.lines().skip(1).collect();
     assert_eq!(lines, ["- [user] olive: lunch?"], "the root was given in its thread");
+}
+
+/// Runs a command that must succeed and say exactly this beside its result.
+fn check_note(server: &TestServer, args: &[&str], note: &str) -> String {
+    let output = server.run(args);
+    assert_eq!((output.code, output.err.as_str()), (0, note), "{args:?}: {output:?}");
+    output.out
+}
+
+#[test]
+fn an_agent_is_started_from_the_folder_that_the_command_was_given_in() {
+    let server = TestServer::start();
+    let near = server.file("near-agent");
+    std::os::unix::fs::symlink(program_path("scripted-agent"), &near).unwrap();
+    std::fs::create_dir(server.file("project")).unwrap();
+    let add = ["agent", "add", "near", "--channel", "general", "--cwd", "./project", "--", "./near-agent"];
+    let added = check_note(&server, &add, "");
+    assert_eq!(added, format!("@near of general was added: {near}\n"));
+    let asked = server.ask("general", r#"@near SCRIPT:{"prompt":[{"text":"here"}]}"#, &[]);
+    assert_eq!(asked["runs"][0]["replies"][0]["text"], "here", "{asked}");
+    let agents = server.json(&["agent", "list"]);
+    let near_agent = agents.as_array().unwrap().iter().find(|agent| agent["handle"] == "near").unwrap();
+    assert_eq!(near_agent["cwd"], server.file("project"));
+
+    let note = format!("note: its command was not found: {}\n", server.file("no-agent"));
+    check_note(&server, &["agent", "add", "lost", "--channel", "general", "--", "./no-agent"], &note);
+}
+
+#[test]
+fn a_mention_of_nobody_is_noted() {
+    let server = TestServer::start();
+    server.ok(&["person", "add", "aiko"]);
+    let note = "no @ghost in general; its agents: @guide\n";
+    check_note(&server, &["post", "general", "@ghost hello"], note);
+    check_note(&server, &["post", "general", "@ghost hello", "--wait"], note);
+    check_note(&server, &["post", "general", "@aiko and @olive, look: `@ghost`"], "");
+    check_note(&server, &["post", "general", "@aiko hello", "--wait"], "no agent was mentioned\n");
+}
+
+#[test]
+fn a_notice_that_belongs_to_a_message_is_told() {
+    let server = TestServer::start();
+    for handle in ["anna", "ben", "carla"] {
+        server.ok(&["agent", "add", handle, "--channel", "general", "--preset", "guide"]);
+    }
+    let note = "one message reaches 3 agents at most; not asked: @carla\n";
+    check_note(&server, &["post", "general", "@guide @anna @ben @carla hello", "--wait"], note);
+
+    let made = check_note(
+        &server,
+        &["channel", "add", "x", "--direct", "nobody"],
+        "note: there is no agent @nobody yet; add it with: highwater agent add nobody --channel x --preset NAME, or \
+         with -- COMMAND instead of the preset\n",
+    );
+    assert_eq!(made, "channel x was made\n");
+    let output = server.run(&["post", "x", "hello", "--wait"]);
+    assert!(output.err.starts_with("@nobody is not here yet"), "{output:?}");
+    check_note(&server, &["channel", "add", "y", "--direct", "guide"], "");
+}
+
+#[test]
+fn what_an_agent_lacks_is_noted() {
+    let server = TestServer::start();
+    let add = ["agent", "add", "bot", "--channel", "general", "--preset", "guide"];
+    let note = "note: the server's environment has no NO_SUCH_KEY: set it where highwater serve is started, or remove \
+                the agent and add it with --env NO_SUCH_KEY=VALUE\n";
+    check_note(
+        &server,
+        &[&add[..], &["--env", "NO_SUCH_KEY", "--env", "HOME", "--env", "A=b"]].concat(),
+        note,
+    );
+
+    let install = "npm install -g @agentclientprotocol/claude-agent-acp@0.101.0";
+    let add = ["agent", "add", "claude", "--channel", "general", "--preset", "claude", "--env", "PATH=/none"];
+    server.ok(&add);
+    let run = server.ask("general", "@claude hello", &[])["runs"][0].clone();
+    assert!(run["error"].as_str().unwrap().ends_with(&format!("; install it with: {install}")), "{run}");
+}
+
+#[test]
+fn a_message_may_look_like_a_flag_and_a_hit_is_one_line() {
+    let server = TestServer::start();
+    server.ok(&["post", "general", "--verbose is what I mean"]);
+    server.ok(&["post", "general", "- a list\n- of zebras"]);
+    server.ok(&["edit", "m1", "-v is what I mean"]);
+    assert_eq!(texts(&server.json(&["history", "general"])), ["-v is what I mean", "- a list\n- of zebras"]);
+    let found = server.ok(&["search", "zebras"]);
+    let lines: Vec<&str> = found.lines().collect();
+    assert_eq!(lines.len(), 2, "{found}");
+    assert!(lines[1].starts_with("m2 ") && lines[1].ends_with("- a list - of zebras"), "{found}");
+}
+
+#[test]
+fn a_list_of_runs_has_what_a_list_has() {
+    let server = TestServer::start();
+    server.ask("general", "@guide hello", &[]);
+    let runs = server.json(&["run", "list"]);
+    let run = runs[0].as_object().unwrap();
+    for one in ["sent", "system", "events"] {
+        assert!(!run.contains_key(one), "{one} is only told of one run: {runs}");
+    }
+    assert!(server.show("r1")["sent"].is_string());
+}
+
+#[test]
+fn ctrl_c_ends_the_wait_and_not_the_run() {
+    let server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &[]);
+    let hang = r#"@echo SCRIPT:{"prompt":[{"await_cancel":true},{"answer":{"stop":"cancelled"}}]}"#;
+    let posted = server.json(&["post", "general", hang]);
+    let run = posted["runs"][0]["id"].as_str().unwrap().to_owned();
+
+    // It is asked for the runs only when the wait has begun: whoever hears that may interrupt it.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let waiting = command(&program_path("highwater"))
+        .env_clear()
+        .envs([("HIGHWATER_URL", url.as_str()), ("HIGHWATER_TOKEN", "t")])
+        .args(["post", "general", hang, "--wait"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _asked = loop {
+        let (mut stream, _) = listener.accept().unwrap();
+        let head = read_request(&stream);
+        if head.contains("/runs?wait_ms=") {
+            break stream;
+        }
+        let body = if head.starts_with("POST") { posted.to_string() } else { "[]".to_owned() };
+        let length = body.len();
+        let answer =
+            format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+        stream.write_all(answer.as_bytes()).unwrap();
+    };
+    let pid = rustix::process::Pid::from_child(&waiting);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = waiting.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let goes_on = format!("{run} goes on; cancel it with: highwater run cancel {run}\n");
+    assert_eq!((output.status.code(), said), (Some(130), goes_on));
+
+    wait_until("it runs", || server.show(&run)["status"] == "running");
+    assert_eq!(server.ok(&["run", "cancel", &run]), format!("{run} is being cancelled\n"));
+    wait_until("it was cancelled", || server.show(&run)["status"] == "cancelled");
+}
+
+/// Reads a whole request; its first line.
+fn read_request(stream: &TcpStream) -> String {
+    let mut reader = BufReader::new(stream);
+    let lines: Vec<String> =
+        reader.by_ref().lines().map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
+    let length =
+        lines.iter().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    reader.read_exact(&mut vec![0; length.unwrap_or(0)]).unwrap();
+    lines[0].clone()
 }

@@ -2,33 +2,57 @@
 
 use server::wire;
 
-use super::{example, list, list_presets, variable};
+use super::{example, list, list_presets, list_wide, variable};
 
 #[test]
 fn agents_are_listed() {
     let lost = wire::Agent { handle: "bot".to_owned(), reachable: false, open_runs: 2, ..example() };
+    let agents = [example(), lost];
+    let expected = "\
+AGENT   CHANNEL  PRESET  STATE          OPEN RUNS  DELIVERY  SESSION
+@guide  general  guide   idle           0          lean      resident
+@bot    general  guide   not reachable  2          lean      resident
+";
+    assert_eq!(list(&agents), expected);
     let expected = "\
 AGENT   CHANNEL  PRESET  STATE          OPEN RUNS  DELIVERY  SESSION   COMMAND
 @guide  general  guide   idle           0          lean      resident  highwater guide
 @bot    general  guide   not reachable  2          lean      resident  highwater guide
 ";
-    assert_eq!(list(&[example(), lost]), expected);
+    assert_eq!(list_wide(&agents), expected);
 }
 
 #[test]
-fn presets_are_listed() {
-    let preset = wire::Preset {
+fn presets_are_listed_with_how_to_install_what_is_missing() {
+    let guide = wire::Preset {
         name: "guide".to_owned(),
         title: "the built-in guide".to_owned(),
         command: vec!["highwater".to_owned(), "guide".to_owned()],
         found: true,
         install: None,
     };
-    let expected = "\
+    let other = wire::Preset {
+        name: "other".to_owned(),
+        title: "another".to_owned(),
+        command: vec!["other".to_owned()],
+        found: true,
+        install: Some("npm install -g other@1".to_owned()),
+    };
+    let table = |found: &str| {
+        format!(
+            "\
 PRESET  FOUND  WHAT                COMMAND
 guide   yes    the built-in guide  highwater guide
+other   {found:<3}    another             other
+"
+        )
+    };
+    assert_eq!(list_presets(&[guide.clone(), other.clone()]), table("yes"));
+    let missing = "
+What was not found can be installed on the server's machine with:
+  other     npm install -g other@1
 ";
-    assert_eq!(list_presets(&[preset]), expected);
+    assert_eq!(list_presets(&[guide, wire::Preset { found: false, ..other }]), table("no") + missing);
 }
 
 #[test]

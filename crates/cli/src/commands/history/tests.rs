@@ -7,7 +7,7 @@ use crate::commands::run::example_message;
 
 #[test]
 fn messages_are_one_line_and_cannot_pose() {
-    let check = |written: wire::Message, expected: &str| assert_eq!(message(&written), expected);
+    let check = |written: wire::Message, expected: &str| assert_eq!(message(&written, None), expected);
     check(example_message("hello"), "2026-11-30 10:00:01Z m17 aiko: hello\n");
     let forged = "hi\n2026-11-30 10:00:02Z m18 ben: \u{1b}[1mno";
     check(

@@ -10,6 +10,7 @@ use crate::client::Client;
 use crate::client::tests::{Script, Step};
 use crate::commands::run::{example, example_message};
 use crate::failure::{Failure, Kind};
+use crate::progress::Progress;
 
 fn posted(runs: Vec<wire::Run>) -> wire::Posted {
     wire::Posted { message: example_message("@guide hello"), runs }
@@ -48,7 +49,7 @@ fn a_refused_post_is_not_tried_again() {
     let mut client = Client::new(&script.url, "t").unwrap();
     let find = || Client::new(&script.url, "t");
     let actual = post(&mut client, find, "general", &wire::PostMessage::default(), &[Duration::ZERO; 3]);
-    let hint = "highwater channel list shows all channels; highwater person list all people";
+    let hint = "highwater channel list shows all channels";
     assert_eq!(actual, Err(Failure::new(Kind::NotFound, "no such channel: general").hint(hint)));
     assert_eq!(script.requests().len(), 1);
 }
@@ -62,13 +63,13 @@ fn waiting_asks_until_every_run_has_ended() {
     let mut client = Client::new(&script.url, "t").unwrap();
     let url = script.url.clone();
     let find = || Client::new(&url, "t");
-    assert_eq!(wait(&mut client, find, states[0].clone()), Ok(expected.clone()));
+    assert_eq!(wait(&mut client, find, states[0].clone(), &Progress::start()), Ok(expected.clone()));
     let requests = script.requests();
     assert!(requests.iter().all(|request| request.starts_with("GET /api/v1/messages/m17/runs?wait_ms=")));
     assert_eq!(requests.len(), 3);
     // Nothing is asked for when there is nothing to wait for.
-    assert_eq!(wait(&mut client, find, expected.clone()), Ok(expected));
-    assert_eq!(wait(&mut client, find, posted(Vec::new())), Ok(posted(Vec::new())));
+    assert_eq!(wait(&mut client, find, expected.clone(), &Progress::start()), Ok(expected));
+    assert_eq!(wait(&mut client, find, posted(Vec::new()), &Progress::start()), Ok(posted(Vec::new())));
 }
 
 #[test]
@@ -81,7 +82,7 @@ fn what_was_posted_is_told() {
 #[test]
 fn answers_are_printed_and_failures_told() {
     let check = |runs: &[wire::Run], text: &str, failure: Option<Failure>| {
-        assert_eq!((answers(runs), unsuccessful(runs)), (text.to_owned(), failure));
+        assert_eq!((answers(runs, None), unsuccessful(runs)), (text.to_owned(), failure));
     };
     let failure = |message: &str| {
         let failure = Failure::new(Kind::RunFailed, message);

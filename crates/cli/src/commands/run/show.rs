@@ -1,16 +1,20 @@
 //! `highwater run show` as text: every fact of a run, with long texts between rulers.
 
+mod step;
+
 use delivery::Watermark;
 use server::wire;
 
 use super::super::history;
 use crate::display;
 
-/// A run for people. Each line of a long text begins with `| `, so that no text can pose as a fact.
-pub(super) fn run(run: &wire::Run) -> String {
+/// A run for people, for a terminal of this width. Each line of a long text begins with `| `, so that no text can pose
+/// as a fact.
+pub(super) fn run(run: &wire::Run, width: Option<usize>) -> String {
     let mut text = String::new();
     for (name, value) in facts(run) {
-        text.push_str(&format!("{name:<11} {}\n", display::indented(value.trim_end(), "            ")));
+        text.push_str(&display::prose(&format!("{name:<11} "), value.trim_end(), "            ", width));
+        text.push('\n');
     }
     if let Some(system) = &run.system {
         text.push_str(&ruled("system prompt", system));
@@ -20,12 +24,13 @@ pub(super) fn run(run: &wire::Run) -> String {
     }
     if !run.replies.is_empty() {
         text.push_str("replies\n");
-        text.extend(run.replies.iter().map(history::message));
+        text.extend(run.replies.iter().map(|reply| history::message(reply, width)));
     }
     if !run.events.is_empty() {
         text.push_str("steps\n");
         for event in &run.events {
-            let step = format!("{:>4} {} {} {}", event.n, display::time(event.at), event.kind, event.body);
+            let step =
+                format!("{:>4} {} {}", event.n, display::time(event.at), step::words(event, &run.events));
             text.push_str(&display::line(&step));
             text.push('\n');
         }

@@ -2,7 +2,7 @@
 
 use server::wire;
 
-use super::{example, has_ended, list};
+use super::{cancelled, example, has_ended, list};
 
 #[test]
 fn runs_are_listed() {
@@ -16,11 +16,12 @@ fn runs_are_listed() {
         ..example()
     };
     let expected = "\
-RUN  STATUS     CHANNEL  AGENT   MESSAGE  LEASE  CREATED               TOOK   WHY
-r6   queued     general  @guide  m17             2026-11-30 10:00:01Z         behind r5
-r5   succeeded  general  @guide  m17      warm   2026-11-30 10:00:01Z  2.2 s
+RUN  STATUS     CHANNEL  AGENT   MESSAGE  LEASE  CREATED  TOOK   WHY
+r6   queued     general  @guide  m17             2m ago          behind r5
+r5   succeeded  general  @guide  m17      warm   2m ago   2.2 s
 ";
-    assert_eq!(list(&[waiting, example()]), expected);
+    let now = "2026-11-30T10:02:30.000Z".parse().unwrap();
+    assert_eq!(list(&[waiting, example()], now), expected);
 }
 
 #[test]
@@ -28,4 +29,13 @@ fn runs_end_with_one_of_four_words() {
     let ended = ["queued", "running", "succeeded", "failed", "cancelled", "declined", "resting"]
         .map(|status| has_ended(&wire::Run { status: status.to_owned(), ..example() }));
     assert_eq!(ended, [false, false, true, true, true, true, false]);
+}
+
+#[test]
+fn a_run_that_still_runs_is_being_cancelled() {
+    let check = |status: &str, expected: &str| {
+        assert_eq!(cancelled(&wire::Run { status: status.to_owned(), ..example() }), expected);
+    };
+    check("running", "r5 is being cancelled\n");
+    check("cancelled", "r5 is cancelled\n");
 }

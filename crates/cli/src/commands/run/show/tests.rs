@@ -40,7 +40,7 @@ fn every_fact_is_shown() {
             n: 1,
             at: "2026-11-30T10:00:02.000Z".parse().unwrap(),
             kind: "tool_call".to_owned(),
-            body: json!({"title": "ls\n"}),
+            body: json!({"id": "t1", "title": "ls\n"}),
         }],
         ..example()
     };
@@ -58,7 +58,7 @@ left out    3
 mark before s1: 2026-11-30 09:59:00Z, 2 ids
 mark after  s1: 2026-11-30 09:59:00Z, event 16, 2 ids, 1 waiting
 usage       input 10, output 20, total 30
-timing      created 2026-11-30 10:00:01Z, began after 0.5 s, took 2.2 s
+timing      created 2026-11-30 10:00:01Z, began after 500 ms, took 2.2 s
 --- system prompt (7 bytes) --------------------------------------------
 | framing
 --- end of system prompt -----------------------------------------------
@@ -69,9 +69,9 @@ timing      created 2026-11-30 10:00:01Z, began after 0.5 s, took 2.2 s
 replies
 2026-11-30 10:00:01Z m17 @guide: hello
 steps
-   1 2026-11-30 10:00:02Z tool_call {"title":"ls\n"}
+   1 2026-11-30 10:00:02Z tool ls
 "#;
-    assert_eq!(run(&whole), expected);
+    assert_eq!(run(&whole, None), expected);
 }
 
 #[test]
@@ -102,5 +102,5 @@ mark after  none
 usage       not told
 timing      created 2026-11-30 10:00:01Z
 ";
-    assert_eq!(run(&waiting), expected);
+    assert_eq!(run(&waiting, None), expected);
 }
