@@ -1,5 +1,8 @@
 //! Starts an agent under its holder and waits until the holder says that it runs.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -113,13 +116,24 @@ async fn gone(child: &mut Child, pid: u32) {
 async fn start(holder: &Arc<[String]>, spec: &Spec, hide: Option<&Hide>) -> Result<(Held, u32), String> {
     let (holder, spec, hide) = (Arc::clone(holder), spec.clone(), hide.cloned());
     let started = tokio::task::spawn_blocking(move || {
-        std::fs::create_dir_all(&spec.cwd).map_err(|error| {
-            format!("the agent's folder {} could not be made: {error}", spec.cwd.display())
-        })?;
+        make_folders(&spec)?;
         let held = spawn::holder(&holder, &spec, hide.as_ref())
             .map_err(|error| format!("the holder {} could not be started: {error}", holder.join(" ")))?;
         let pid = held.child.id().ok_or_else(|| "the holder ended at once".to_owned())?;
         Ok((held, pid))
     });
     started.await.map_err(|error| format!("the holder could not be started: {error}"))?
+}
+
+/// Makes the agent's own folder, which is bound back over the hidden one and must be there for that, and the one that
+/// it works in, which may be elsewhere.
+fn make_folders(spec: &Spec) -> Result<(), String> {
+    let failed = |folder: &Path| {
+        let folder = folder.display().to_string();
+        move |error| format!("the agent's folder {folder} could not be made: {error}")
+    };
+    if let Some(Hide { but, .. }) = &spec.hide {
+        DirBuilder::new().recursive(true).mode(0o700).create(but).map_err(failed(but))?;
+    }
+    std::fs::create_dir_all(&spec.cwd).map_err(failed(&spec.cwd))
 }

@@ -1,8 +1,9 @@
 //! The data folder is hidden from the agent but for the agent's own folder (6.11).
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
-use agents::{EventKind, Stop, Turn};
+use agents::{EventKind, Started, Stop, Turn};
 use serde_json::{Value, json};
 
 use crate::world::{World, ended, text};
@@ -49,14 +50,45 @@ async fn an_agent_sees_its_own_folder_and_no_other() {
     if started.notices.is_empty() {
         assert_eq!(seen, ["a", "log mine", "log mine", "a", "none"]);
     } else {
-        eprintln!("SKIPPED: this system refuses mount namespaces: {:?}", started.notices);
-        assert!(started.notices[0].starts_with("the data folder could not be hidden from the agent: "));
+        skipped(&started);
         assert_eq!(seen[0], "a b highwater.db");
     }
     let names: Vec<_> =
         ["a/log", "b", "highwater.db"].iter().filter(|name| data.join(name).exists()).collect();
     assert_eq!(names.len(), 3, "outside nothing changed");
     world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_works_elsewhere_sees_no_data_either() {
+    let mut world = World::new();
+    let data = world.path("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("highwater.db"), "secret").unwrap();
+    let looks = [json!({"look": data}), json!({"look": "."})];
+    let prompts: Vec<_> = looks.iter().map(|look| json!([look])).collect();
+    let mut spec = world.hidden(world.spec(&json!({"prompts": prompts})));
+    spec.cwd = world.path("elsewhere");
+    spec.env[1].1 = world.path("elsewhere/log").to_str().unwrap().to_owned();
+    world.start(spec);
+    let started = world.started().await;
+    let seen = seen(&mut world, &looks).await;
+    if started.notices.is_empty() {
+        assert_eq!(seen, ["a", "log"]);
+    } else {
+        skipped(&started);
+        assert_eq!(seen, ["a highwater.db", "log"]);
+    }
+    assert_eq!(fs::metadata(data.join("a")).unwrap().mode() & 0o777, 0o700);
+    world.finish().await;
+}
+
+/// Where the system refuses mount namespaces there is less to check; a folder that was not found is no such reason.
+fn skipped(started: &Started) {
+    let notices = &started.notices;
+    eprintln!("SKIPPED: this system refuses mount namespaces: {notices:?}");
+    let reason = notices[0].strip_prefix("the data folder could not be hidden from the agent: ");
+    assert!(reason.is_some_and(|reason| !reason.starts_with("find ")), "{notices:?}");
 }
 
 #[tokio::test]
