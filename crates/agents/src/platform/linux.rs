@@ -10,6 +10,7 @@ use nix::sched::CloneFlags;
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::thread::CapabilitySet;
 
 use super::{Force, failed};
 use crate::message::Hide;
@@ -128,7 +129,24 @@ pub(crate) fn hide(hide: &Hide) -> Result<(), String> {
         .map_err(io::Error::from)
         .map_err(failed("protect", &folder))?;
     // The folder that it stood in until now would lead past the mounts.
-    std::env::set_current_dir(&here).map_err(failed("enter", &here))
+    std::env::set_current_dir(&here).map_err(failed("enter", &here))?;
+    keep_hidden().map_err(|error| format!("the rights to undo it could not be given up: {error}"))
+}
+
+/// What lets a process take mounts away, and look at others' files through `/proc/PID/root`.
+const UNHIDING: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::SYS_PTRACE);
+
+/// Has the programs that this one turns into or starts do without [`UNHIDING`], also as root; this process keeps it.
+/// A user namespace of their own gives them no way back: mounts that it inherits are locked in it.
+fn keep_hidden() -> io::Result<()> {
+    for capability in UNHIDING.iter() {
+        if rustix::thread::capability_is_in_bounding_set(capability)? {
+            rustix::thread::remove_capability_from_bounding_set(capability)?;
+        }
+    }
+    let mut sets = rustix::thread::capabilities(None)?;
+    sets.inheritable -= UNHIDING;
+    Ok(rustix::thread::set_capabilities(None, sets)?)
 }
 
 const SAFE: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV).union(MountFlags::NOEXEC);

@@ -83,6 +83,35 @@ async fn an_agent_that_works_elsewhere_sees_no_data_either() {
     world.finish().await;
 }
 
+#[tokio::test]
+async fn an_agent_cannot_uncover_the_data_folder_even_as_root() {
+    let mut world = World::new();
+    let data = world.path("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("highwater.db"), "secret").unwrap();
+    let server = format!("/proc/{}/root{}", std::process::id(), data.display());
+    let looks = [json!({"look": data}), json!({"look": server})];
+    let prompts: Vec<_> = looks.iter().map(|look| json!([look])).collect();
+    let mut spec = world.hidden(world.spec(&json!({"prompts": prompts})));
+    // In its own folder the cover could be busy.
+    spec.cwd = world.path("elsewhere");
+    let tries = "cd /; umount -l \"$2\"; echo $? >\"$3\"; unshare -Ur umount -l \"$2\"; echo $? >>\"$3\"; exec \"$0\" \"$1\"";
+    let (data, codes) = (data.display().to_string(), world.path("codes"));
+    spec.command.extend([data, codes.display().to_string()]);
+    spec.command.splice(..0, ["sh", "-c", tries].map(str::to_owned));
+    world.start(spec);
+    let started = world.started().await;
+    let seen = seen(&mut world, &looks).await;
+    if started.notices.is_empty() {
+        assert_eq!(seen, ["a", "none"]);
+        let codes = fs::read_to_string(codes).unwrap();
+        assert!(codes.lines().all(|code| !["0", "127"].contains(&code)), "refused, not missing: {codes}");
+    } else {
+        skipped(&started);
+    }
+    world.finish().await;
+}
+
 /// Where the system refuses mount namespaces there is less to check; a folder that was not found is no such reason.
 fn skipped(started: &Started) {
     let notices = &started.notices;
