@@ -8,6 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
+use crate::mark::Mark;
 use crate::message::{Command, Event, Spec};
 use crate::process::{self, Order};
 
@@ -58,7 +59,9 @@ impl Agents {
         self.tasks.reopen();
     }
 
-    fn start(&self, key: Key, epoch: Epoch, spec: Spec) {
+    fn start(&self, key: Key, epoch: Epoch, mut spec: Spec) {
+        let mark = Mark::new(&spec.mark, epoch);
+        spec.env.push(mark.variable());
         let name = (key, epoch);
         let (orders, waiting) = mpsc::channel(ORDERS_MAX);
         {
@@ -72,7 +75,7 @@ impl Agents {
         let (holder, live) = (Arc::clone(&self.holder), Arc::clone(&self.live));
         let outlet = process::Outlet::new(name.clone(), self.events.clone());
         let task = async move {
-            process::run(&holder, &spec, waiting, outlet).await;
+            process::run(&holder, &spec, mark, waiting, outlet).await;
             lock(&live).remove(&name);
         };
         self.tasks.spawn_on(task, &self.runtime);

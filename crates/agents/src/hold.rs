@@ -80,7 +80,10 @@ fn hold(agent: u32, control: &UnixStream) -> ExitCode {
             // An orphan that was adopted.
             Ok(_) | Err(Errno::INTR) => {}
             // No child is left.
-            Err(_) => return ExitCode::from(code(ended)),
+            Err(_) => {
+                tell(&Report::TreeGone, control);
+                return ExitCode::from(code(ended));
+            }
         }
     }
 }

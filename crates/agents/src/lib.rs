@@ -8,6 +8,7 @@ mod agents;
 pub mod environment;
 pub mod hold;
 mod lines;
+mod mark;
 mod message;
 mod platform;
 mod process;
@@ -19,6 +20,7 @@ mod tail;
 mod wire;
 
 pub use agents::Agents;
+pub use mark::sweep;
 pub use message::*;
 pub use platform::shield;
 pub use redact::Secrets;

@@ -15,7 +15,7 @@ pub struct Spec {
     pub command: Vec<String>,
     /// Working directory; made if it does not exist.
     pub cwd: PathBuf,
-    /// The whole environment: nothing else is passed on (6.11).
+    /// The whole environment: nothing but the mark is added (6.11).
     pub env: Vec<(String, String)>,
     /// What is never shown: replaced in replies, updates, reasons and standard error (6.11).
     pub secrets: Secrets,
@@ -25,6 +25,9 @@ pub struct Spec {
     pub model: Option<String>,
     /// Folder that the agent must not see, and the part of it that it may: its own folder.
     pub hide: Option<Hide>,
+    /// What marks the processes of this server: stands in the environment of the agent and its holder, so that
+    /// [`sweep`](crate::sweep) finds what outlives both. The same at the server's next start, and no other server's.
+    pub mark: String,
     /// Limits of waiting.
     pub limits: TimeLimits,
 }

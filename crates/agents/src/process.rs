@@ -1,7 +1,6 @@
 //! One agent process: its task moves lines, orders, time and events between the session and the outside.
 
 use std::collections::VecDeque;
-use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::lines::{Line, LineReader};
+use crate::mark::Mark;
 use crate::message::{EventKind, Spec};
 use crate::platform;
 use crate::redact::Secrets;
@@ -62,11 +62,12 @@ pub(crate) enum Order {
 pub(crate) async fn run(
     holder: &Arc<[String]>,
     spec: &Spec,
+    mark: Mark,
     orders: mpsc::Receiver<Order>,
     mut outlet: Outlet,
 ) {
-    let reason = match open::open(holder, spec).await {
-        Ok(opened) => Live::new(opened, spec, orders).run(&mut outlet).await,
+    let reason = match open::open(holder, spec, &mark).await {
+        Ok(opened) => Live::new(opened, spec, mark, orders).run(&mut outlet).await,
         Err(reason) => Some(spec.secrets.redact(&reason)),
     };
     outlet.push(EventKind::Exited { reason });
@@ -86,6 +87,7 @@ struct Live {
     control: Option<OwnedWriteHalf>,
     orders: mpsc::Receiver<Order>,
     session: Session,
+    mark: Mark,
     waiting: Waiting,
     tail: Tail,
     secrets: Secrets,
@@ -120,7 +122,7 @@ struct Reading {
 }
 
 impl Live {
-    fn new(opened: open::Opened, spec: &Spec, orders: mpsc::Receiver<Order>) -> Self {
+    fn new(opened: open::Opened, spec: &Spec, mark: Mark, orders: mpsc::Receiver<Order>) -> Self {
         let open::Opened { child, pid, stdin, stdout, stderr, reports, control, notices } = opened;
         Self {
             child,
@@ -132,6 +134,7 @@ impl Live {
             control: Some(control),
             orders,
             session: Session::new(spec, pid, notices, Instant::now()),
+            mark,
             waiting: Waiting::default(),
             tail: Tail::default(),
             secrets: spec.secrets.clone(),
@@ -300,8 +303,10 @@ impl Live {
 
     /// The holder is gone, and with it the tree: takes what is left in the pipes, settles the turn.
     async fn finish(mut self, status: Option<ExitStatus>, outlet: &mut Outlet) -> Option<String> {
-        if status.is_none_or(|status| status.signal().is_some()) {
+        let told = self.last_reports().await;
+        if !told.tree_gone {
             platform::kill_tree(self.pid);
+            self.mark.sweep().await;
         }
         let rest = async {
             while self.reading.stdout {
@@ -319,7 +324,10 @@ impl Live {
         if timeout(DRAIN_LIMIT, rest).await.is_err() {
             tracing::warn!(pid = self.pid, "something outside its tree holds an agent's pipes open");
         }
-        let how = self.how_it_ended(status).await;
+        let how = told.how.unwrap_or_else(|| match status {
+            Some(status) => format!("its holder ended too ({status})"),
+            None => "its holder is lost".to_owned(),
+        });
         let reason = self.unfit.take().unwrap_or_else(|| format!("the agent's process ended: {how}"));
         let reason = match self.tail.shown(&self.secrets) {
             Some(tail) => format!("{reason}; the end of its standard error:\n{tail}"),
@@ -330,21 +338,28 @@ impl Live {
         if self.end_ordered { None } else { Some(reason) }
     }
 
-    /// In words, from what the holder reported, else from its own end.
-    async fn how_it_ended(&mut self, status: Option<ExitStatus>) -> String {
-        let mut how = match status {
-            Some(status) => format!("its holder ended too ({status})"),
-            None => "its holder is lost".to_owned(),
-        };
+    /// What the holder told before its end.
+    async fn last_reports(&mut self) -> Told {
+        let mut told = Told::default();
         while let Ok(Ok(Line::Text(line))) = timeout(DRAIN_LIMIT, self.reports.next()).await {
-            how = match Report::read(&line) {
-                Some(Report::Exited(status)) => format!("exit status {status}"),
-                Some(Report::Signaled(signal)) => format!("signal {signal}"),
-                Some(Report::Exposed(_) | Report::Failed(_) | Report::Started) | None => continue,
-            };
+            match Report::read(&line) {
+                Some(Report::Exited(status)) => told.how = Some(format!("exit status {status}")),
+                Some(Report::Signaled(signal)) => told.how = Some(format!("signal {signal}")),
+                Some(Report::TreeGone) => told.tree_gone = true,
+                Some(Report::Exposed(_) | Report::Failed(_) | Report::Started) | None => {}
+            }
         }
-        how
+        told
     }
+}
+
+/// What a holder told of the end.
+#[derive(Default)]
+struct Told {
+    /// How the agent's main process ended, in words.
+    how: Option<String>,
+    /// Whether nothing is left of its tree. A holder that was killed cannot know.
+    tree_gone: bool,
 }
 
 /// Lines that wait to be written.

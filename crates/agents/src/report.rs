@@ -19,6 +19,8 @@ pub(crate) enum Report {
     Exited(i32),
     /// The agent's main process was ended by this signal.
     Signaled(i32),
+    /// Nothing is left of the agent's tree; the holder ends.
+    TreeGone,
 }
 
 impl Report {
@@ -55,6 +57,7 @@ mod tests {
             Report::Started,
             Report::Exited(3),
             Report::Signaled(9),
+            Report::TreeGone,
         ] {
             let mut line = Vec::new();
             report.write(&mut line).unwrap();

@@ -92,6 +92,7 @@ pub async fn serve(
         time: settings.time,
         guide: settings.guide.clone(),
     };
+    sweep(&start);
     first_start(&mut store, &settings.owner, &settings.guide, clock.now().wall)?;
     let owner = owner(&store, &settings.owner)?;
     let reach = start.clone();
@@ -126,6 +127,14 @@ pub async fn serve(
     let _ = tokio::time::timeout(Duration::from_secs(1), served).await;
     let _ = std::fs::remove_file(data.join(SERVER_FILE));
     Ok(())
+}
+
+/// Ends what a server that was killed left behind: its holders could not, where they were stopped or killed too (6.8).
+fn sweep(start: &StartAgents) {
+    let processes = agents::sweep(&start.mark());
+    if processes > 0 {
+        tracing::warn!(processes, "processes of agents outlived the server before and were killed");
+    }
 }
 
 /// No new work; turns end by themselves, are cancelled, or are ended.

@@ -33,8 +33,14 @@ impl StartAgents {
             system_prompt,
             model: binding.spec.model.clone(),
             hide: Some(Hide { folder: self.data.clone(), but: self.own_folder(binding) }),
+            mark: self.mark(),
             limits: self.time,
         }
+    }
+
+    /// The mark of all processes of this data folder's agents.
+    pub(crate) fn mark(&self) -> String {
+        self.data.display().to_string()
     }
 
     /// A working folder must not lie in the data folder, which agents cannot see.

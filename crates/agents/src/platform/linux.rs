@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use nix::sched::CloneFlags;
 use rustix::fs::{Mode, OFlags};
@@ -55,6 +57,40 @@ pub(crate) fn signal_tree(root: u32, _agent: Option<u32>, force: Force) {
     }
 }
 
+/// How long between two rounds of killing what is marked.
+const ROUND: Duration = Duration::from_millis(10);
+
+/// Rounds at most: what the kernel itself keeps from dying is left to it.
+const ROUNDS_MAX: usize = 200;
+
+/// Rounds in a row in which nothing is found, before nothing is taken to be left: for a moment of its start a program
+/// has no environment.
+const EMPTY_ROUNDS: usize = 2;
+
+/// Kills every process but this one whose environment has the variable with a value that `is` accepts; gives their
+/// number.
+pub(crate) fn kill_marked(variable: &str, is: impl Fn(&[u8]) -> bool) -> usize {
+    let own = std::process::id();
+    let is_marked =
+        |process: &Process| process.pid != own && process.variable(variable).is_some_and(|value| is(&value));
+    let mut killed = BTreeSet::new();
+    let mut empty = 0;
+    for _ in 0..ROUNDS_MAX {
+        let found: Vec<Process> = processes().into_iter().filter(is_marked).collect();
+        for process in &found {
+            process.signal(Signal::KILL);
+            killed.insert((process.pid, process.started));
+        }
+        empty = if found.is_empty() { empty + 1 } else { 0 };
+        if empty == EMPTY_ROUNDS {
+            return killed.len();
+        }
+        thread::sleep(ROUND);
+    }
+    tracing::warn!("marked processes do not die");
+    killed.len()
+}
+
 /// A process as `/proc` shows it.
 #[derive(Debug, PartialEq, Eq)]
 struct Process {
@@ -79,6 +115,13 @@ impl Process {
             session: fields.get(3)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
         })
+    }
+
+    /// A variable of the environment that it was started with; `None` also where the system does not let it be seen.
+    fn variable(&self, name: &str) -> Option<Vec<u8>> {
+        let env = fs::read(format!("/proc/{}/environ", self.pid)).ok()?;
+        let mut variables = env.split(|&byte| byte == 0);
+        variables.find_map(|entry| Some(entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?.to_vec()))
     }
 
     /// Signals this very process, not another that got its number meanwhile.

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use super::FORCE_LIMIT;
 use crate::lines::{Line, LineReader};
+use crate::mark::Mark;
 use crate::message::{Hide, Spec};
 use crate::platform;
 use crate::report::Report;
@@ -39,16 +40,16 @@ pub(super) struct Opened {
 }
 
 /// Starts the agent; the error is for people.
-pub(super) async fn open(holder: &Arc<[String]>, spec: &Spec) -> Result<Opened, String> {
+pub(super) async fn open(holder: &Arc<[String]>, spec: &Spec, mark: &Mark) -> Result<Opened, String> {
     let Some(hide) = &spec.hide else {
-        return attempt(holder, spec, None).await.map_err(|refused| refused.reason());
+        return attempt(holder, spec, mark, None).await.map_err(|refused| refused.reason());
     };
-    match attempt(holder, spec, Some(hide)).await {
+    match attempt(holder, spec, mark, Some(hide)).await {
         Ok(opened) => Ok(opened),
         Err(Refused::Failed(reason)) => Err(reason),
         // A holder that failed half-way may stand in a namespace where the agent could not work: a new one.
         Err(Refused::Exposed(reason)) => {
-            let mut opened = attempt(holder, spec, None).await.map_err(|refused| refused.reason())?;
+            let mut opened = attempt(holder, spec, mark, None).await.map_err(|refused| refused.reason())?;
             opened.notices.push(format!("the data folder could not be hidden from the agent: {reason}"));
             Ok(opened)
         }
@@ -69,7 +70,12 @@ impl Refused {
     }
 }
 
-async fn attempt(holder: &Arc<[String]>, spec: &Spec, hide: Option<&Hide>) -> Result<Opened, Refused> {
+async fn attempt(
+    holder: &Arc<[String]>,
+    spec: &Spec,
+    mark: &Mark,
+    hide: Option<&Hide>,
+) -> Result<Opened, Refused> {
     let (held, pid) = start(holder, spec, hide).await.map_err(Refused::Failed)?;
     let Held { mut child, stdin, stdout, stderr, control } = held;
     let (reports, control) = control.into_split();
@@ -78,7 +84,7 @@ async fn attempt(holder: &Arc<[String]>, spec: &Spec, hide: Option<&Hide>) -> Re
         Ok(()) => Ok(Opened { child, pid, stdin, stdout, stderr, reports, control, notices: Vec::new() }),
         Err(refused) => {
             drop((stdin, stdout, stderr, control));
-            gone(&mut child, pid).await;
+            gone(&mut child, pid, mark).await;
             Err(refused)
         }
     }
@@ -96,19 +102,20 @@ async fn first_report(reports: &mut LineReader<OwnedReadHalf>) -> Result<(), Ref
         Some(Report::Started) => Ok(()),
         Some(Report::Exposed(reason)) => Err(Refused::Exposed(reason)),
         Some(Report::Failed(reason)) => Err(Refused::Failed(reason)),
-        Some(Report::Exited(_) | Report::Signaled(_)) | None => {
+        Some(Report::Exited(_) | Report::Signaled(_) | Report::TreeGone) | None => {
             Err(Refused::Failed(format!("the holder is not this version's: {line}")))
         }
     }
 }
 
 /// Waits until a holder that was let go has ended, and ends it if it does not.
-async fn gone(child: &mut Child, pid: u32) {
+async fn gone(child: &mut Child, pid: u32, mark: &Mark) {
     if timeout(FORCE_LIMIT, child.wait()).await.is_err() {
         platform::kill_tree(pid);
         if let Err(error) = child.kill().await {
             tracing::warn!(%error, pid, "the holder could not be killed");
         }
+        mark.sweep().await;
     }
 }
 

@@ -30,6 +30,7 @@ fn spec(system_prompt: Option<&str>, model: Option<&str>) -> Spec {
         system_prompt: system_prompt.map(str::to_owned),
         model: model.map(str::to_owned),
         hide: None,
+        mark: String::new(),
         limits: LIMITS,
     }
 }

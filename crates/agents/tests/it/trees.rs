@@ -60,6 +60,60 @@ async fn a_killed_holder_takes_its_agent_along() {
 }
 
 #[tokio::test]
+async fn what_left_its_session_does_not_outlive_a_killed_holder() {
+    let idle = "the agent's process ended: its holder ended too (signal: 9 (SIGKILL))";
+    for (when, expect) in [("new", vec![exited(idle)]), ("prompt", vec![failed("r1", idle), exited(idle)])] {
+        let mut world = World::new();
+        let steps = json!([with_child(&world, "child")]);
+        let script = match when {
+            "new" => json!({"new": steps}),
+            _ => json!({"prompt": [steps[0], {"text": "ready"}, {"hang": true}]}),
+        };
+        world.start(world.spec(&script));
+        let started = world.started().await;
+        if when == "prompt" {
+            world.prompt("r1", "hello");
+            world.check(&[world::written("r1"), world::text("ready")]).await;
+        }
+        let child = handle(pid(&world, "child"));
+        kill(i32::try_from(started.pid).unwrap(), Signal::KILL);
+        world.check(&expect).await;
+        gone(child).await;
+        world.over().await;
+    }
+}
+
+#[tokio::test]
+async fn a_sweep_takes_what_has_its_mark_and_nothing_else() {
+    let world = World::new();
+    let mark = world.folder.path().display().to_string();
+    let marks = [
+        format!("{mark}:1"),
+        format!("{mark}:22"),
+        mark.clone(),
+        format!("{mark}:a:1"),
+        format!("{mark}b:1"),
+    ];
+    let mut children: Vec<Child> = marks.iter().map(|mark| sleeper(mark)).collect();
+    assert_eq!(agents::sweep(&mark), 2);
+    let ended: Vec<bool> = children.iter_mut().map(|child| child.try_wait().unwrap().is_some()).collect();
+    assert_eq!(ended, [true, true, false, false, false]);
+    assert_eq!(agents::sweep(&mark), 0);
+    for child in &mut children[2..] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    world.over().await;
+}
+
+#[expect(clippy::disallowed_methods, reason = "a process to be found has to be there")]
+fn sleeper(mark: &str) -> Child {
+    let mut sleeper = Command::new("sleep");
+    sleeper.arg("1000").env("HIGHWATER_AGENT", mark);
+    sleeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[tokio::test]
 async fn a_stopped_holder_or_agent_ends_as_well() {
     let mut world = World::new();
     let mut spec = world.spec(&json!({"prompt": [{"hang": true}]}));

@@ -49,7 +49,8 @@ async fn a_session_is_begun_as_specified_and_stays_for_the_next_turn() {
         "models": {"by": "config_option", "names": ["large", "small"]}}));
     spec.system_prompt = Some("You are an agent.".to_owned());
     spec.model = Some("small".to_owned());
-    let env: Value = spec.env.iter().cloned().collect();
+    let mut env: Value = spec.env.iter().cloned().collect();
+    env["HIGHWATER_AGENT"] = json!(format!("{}:1", spec.mark));
     let started = world.in_turn(spec).await;
     assert_eq!((started.native.as_str(), started.system_prompt, started.notices), ("n-1", true, Vec::new()));
     world.check(&[text("hello"), ended("r1", done(Some("hello")))]).await;

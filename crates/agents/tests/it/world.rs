@@ -81,6 +81,7 @@ impl World {
             system_prompt: None,
             model: None,
             hide: None,
+            mark: self.mark(),
             limits: LIMITS,
         }
     }

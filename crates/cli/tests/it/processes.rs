@@ -46,6 +46,41 @@ fn a_killed_server_leaves_nothing_for_long() {
 }
 
 #[test]
+fn the_next_start_ends_what_a_stopped_holder_could_not() {
+    // I9
+    let mut server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &[]);
+    let child = server.file("child");
+    let prompt = format!(r#"@echo SCRIPT:{{"prompt":[{{"child":"{child}"}},{{"hang":true}}]}}"#);
+    server.ok(&["post", "general", &prompt]);
+    wait_until("the orphan lives", || Path::new(&child).exists());
+    let holder = parent(&agent_in(&server.file("log")));
+    let stopped = rustix::process::Pid::from_raw(holder.parse().unwrap()).unwrap();
+    rustix::process::kill_process(stopped, rustix::process::Signal::STOP).unwrap();
+    server.kill();
+    assert!(is_alive(&holder), "it is stopped, so it ends nothing");
+    server.start_again(&[]);
+    assert_eq!(server.left(), Vec::<String>::new());
+    for pid in [pid_in(&child), holder] {
+        assert!(!is_alive(&pid), "{pid} lives on");
+    }
+}
+
+/// The id of the agent that began this log.
+fn agent_in(log: &str) -> String {
+    let log = std::fs::read_to_string(log).unwrap();
+    let start: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    start["start"]["pid"].to_string()
+}
+
+/// The id of a process's parent.
+fn parent(pid: &str) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, rest) = stat.rsplit_once(") ").unwrap();
+    rest.split(' ').nth(1).unwrap().to_owned()
+}
+
+#[test]
 fn a_turn_that_runs_at_sigterm_is_cancelled_and_said_so() {
     let mut server = TestServer::start();
     server.add_scripted("echo", "general", "log", &[]);
