@@ -14,6 +14,9 @@ use crate::wire::{self, ModelSetting};
 /// The version of the protocol that is spoken.
 const PROTOCOL_VERSION: u64 = 1;
 
+/// Bytes of a session's id at most: it is kept with each turn of the session.
+const NATIVE_BYTES_MAX: usize = 512;
+
 /// A request of the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
@@ -65,6 +68,10 @@ impl Session {
 
     pub(super) fn opened(&mut self, answer: Result<&RawValue, String>, now: Instant) {
         let Some(answer) = self.expect(answer, wire::opened, Asked::NewSession) else { return };
+        if let Some(fault) = fault_of(&answer.native) {
+            self.unfit(format!("the agent gave its session an id that {fault}"));
+            return;
+        }
         self.started.native = NativeId(answer.native.clone());
         self.native = answer.native;
         let Some(model) = self.model.take() else {
@@ -134,4 +141,15 @@ impl Session {
         self.outputs.push_back(Output::Line(wire::request(id, method, params)));
         self.phase = Phase::Asked { asked, id, until: now + self.limits.start };
     }
+}
+
+/// Why an id of a session is not taken; `None` if it is.
+fn fault_of(native: &str) -> Option<String> {
+    if native.is_empty() {
+        return Some("is empty".to_owned());
+    }
+    if native.len() > NATIVE_BYTES_MAX {
+        return Some(format!("has {} bytes; the limit is {NATIVE_BYTES_MAX}", native.len()));
+    }
+    native.chars().any(char::is_control).then(|| "holds control characters".to_owned())
 }

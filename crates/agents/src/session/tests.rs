@@ -255,6 +255,33 @@ fn a_start_that_fails_says_why() {
     talk.check(&[unfit("the agent did not answer initialize within 30 s")]);
 }
 
+#[track_caller]
+fn check_native(native: &str, expect: &[Done]) {
+    let mut talk = Talk::new(&spec(None, None));
+    talk.hears(&json!({"id": 1, "result": {"protocolVersion": 1}}));
+    talk.outputs();
+    talk.hears(&json!({"id": 2, "result": {"sessionId": native}}));
+    talk.check(expect);
+}
+
+#[test]
+fn an_id_that_is_none_is_refused() {
+    check_native("s", &[started(Prompted::Not, &[])]);
+    let refused = |fault: &str| [unfit(&format!("the agent gave its session an id that {fault}"))];
+    check_native("", &refused("is empty"));
+    check_native(&"ä".repeat(257), &refused("has 514 bytes; the limit is 512"));
+    check_native("a\nb", &refused("holds control characters"));
+    let longest = "x".repeat(512);
+    let mut talk = Talk::new(&spec(None, None));
+    talk.hears(&json!({"id": 1, "result": {"protocolVersion": 1}}));
+    talk.hears(&json!({"id": 2, "result": {"sessionId": longest}}));
+    let native = talk.outputs().into_iter().find_map(|output| match output {
+        Output::Event(EventKind::Started(started)) => Some(started.native),
+        Output::Event(_) | Output::Line(_) | Output::Prompt { .. } | Output::Unfit(_) => None,
+    });
+    assert_eq!(native, Some(NativeId(longest)));
+}
+
 #[test]
 fn a_turn_is_told_as_it_goes() {
     let mut talk = Talk::idle();
