@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::message::{EventKind, Spec, Started, TimeLimits, Update};
 use crate::redact::Secrets;
-use crate::wire::{self, Incoming};
+use crate::wire::{self, Halves, Incoming};
 
 mod start;
 #[cfg(test)]
@@ -215,7 +215,8 @@ impl Session {
         if matches!(self.phase, Phase::Over) || line.trim().is_empty() {
             return;
         }
-        let Some(incoming) = wire::read(line) else {
+        let mended = wire::mended(line);
+        let Some(incoming) = wire::read(&mended.line) else {
             self.foreign(line);
             return;
         };
@@ -230,7 +231,7 @@ impl Session {
             Incoming::Request { id, method, params } => self.requested(id, &method, params),
             Incoming::Notification { method, params } => {
                 if method == "session/update" {
-                    self.updated(params);
+                    self.updated(params, mended.halves);
                 }
             }
         }
@@ -299,14 +300,14 @@ impl Session {
         line
     }
 
-    fn updated(&mut self, params: &RawValue) {
+    fn updated(&mut self, params: &RawValue, halves: Halves) {
         let Some((session, update)) = wire::update(params) else { return };
         if session != self.native {
             return;
         }
         let update = match update {
             Update::Text(piece) => {
-                self.text(&piece);
+                self.text(&piece, halves);
                 return;
             }
             Update::ToolCall { id, title, kind } => {

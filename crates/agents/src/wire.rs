@@ -9,10 +9,12 @@ use agent_client_protocol_schema::v1 as schema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+mod mend;
 #[cfg(test)]
 mod tests;
 mod told;
 
+pub(crate) use mend::*;
 pub(crate) use told::*;
 
 /// Bytes of an id of the agent's own requests, which is sent back to it.

@@ -315,6 +315,31 @@ fn a_turn_is_told_as_it_goes() {
 }
 
 #[test]
+fn half_a_character_costs_itself_alone() {
+    let mut talk = Talk::in_turn();
+    let line = |text: &str| {
+        r#"{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk",
+           "content":{"type":"text","text":"TEXT"}}}}"#
+            .replace("TEXT", text)
+    };
+    for text in [r"one \ud83d", r"\ude00 two \ud83d three \ud83d"] {
+        talk.session.handle_line(&line(text), talk.now);
+    }
+    talk.hears(&json!({"id": 3, "result": {"stopReason": "end_turn"}}));
+    let told: String = talk
+        .outputs()
+        .into_iter()
+        .filter_map(|output| match output {
+            Output::Event(EventKind::Update { update: Update::Text(text), .. }) => Some(text),
+            Output::Event(EventKind::TurnEnded { turn, .. }) => turn.text.map(|text| format!("|{text}")),
+            Output::Event(_) | Output::Line(_) | Output::Prompt { .. } | Output::Unfit(_) => None,
+        })
+        .collect();
+    let text = "one 😀 two \u{fffd} three \u{fffd}";
+    assert_eq!(told, format!("{text}|{text}"));
+}
+
+#[test]
 fn an_answer_counts_once_and_only_for_its_request() {
     let mut talk = Talk::in_turn();
     let answer = |id: u64| json!({"id": id, "result": {"stopReason": "end_turn"}});

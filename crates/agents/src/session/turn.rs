@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::{Output, Phase, SHORT_CHARS_MAX, Session};
 use crate::message::{EventKind, Stop, TimeLimits, Turn, Update};
 use crate::redact::Stream;
-use crate::wire;
+use crate::wire::{self, Halves, Joiner};
 
 /// A prompt that waits for its answer.
 #[derive(Debug)]
@@ -25,6 +25,7 @@ pub(super) struct InFlight {
     /// Why and since when it is asked to stop.
     pub(super) stopping: Option<(Why, Instant)>,
     answer: Answer,
+    joiner: Joiner,
     stream: Stream,
     /// Bytes of text told as updates.
     told_bytes: usize,
@@ -80,9 +81,16 @@ impl InFlight {
             heard: now,
             stopping: None,
             answer: Answer::default(),
+            joiner: Joiner::default(),
             stream,
             told_bytes: 0,
         }
+    }
+
+    /// What was held back of a text that is complete.
+    fn rest(&mut self) -> String {
+        let half = self.joiner.flush().map(String::from).unwrap_or_default();
+        self.stream.push(&half) + &self.stream.flush()
     }
 
     /// When it is next due, and for what.
@@ -105,10 +113,10 @@ impl Session {
         }
     }
 
-    /// A piece of the answer.
-    pub(super) fn text(&mut self, piece: &str) {
+    /// A piece of the answer, from a line with these halves.
+    pub(super) fn text(&mut self, piece: &str, halves: Halves) {
         if let Phase::Turn(turn) = &mut self.phase {
-            let shown = turn.stream.push(piece);
+            let shown = turn.stream.push(&turn.joiner.push(piece, halves));
             self.tell_text(shown);
         }
     }
@@ -116,7 +124,7 @@ impl Session {
     /// A tool call: the text before it is complete.
     pub(super) fn tool_call(&mut self) {
         if let Phase::Turn(turn) = &mut self.phase {
-            let rest = turn.stream.flush();
+            let rest = turn.rest();
             if !rest.is_empty() {
                 self.tell_text(rest);
             }
@@ -142,7 +150,7 @@ impl Session {
 
     /// The agent answered the prompt; the session is idle by now.
     pub(super) fn turn_answered(&mut self, mut turn: InFlight, answer: Result<&RawValue, String>) {
-        let rest = turn.stream.flush();
+        let rest = turn.rest();
         let run = turn.run;
         if !rest.is_empty() {
             turn.answer.text(&rest);
