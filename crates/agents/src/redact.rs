@@ -20,10 +20,11 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Those of `texts` that have at least 8 characters.
+    /// Those of `texts` that have at least 8 characters, and the lines of each that have: a key of several lines may
+    /// be shown in part, indented, or with other line ends.
     pub fn new(texts: impl IntoIterator<Item = String>) -> Self {
-        let mut texts: Vec<String> =
-            texts.into_iter().filter(|text| text.chars().count() >= SECRET_CHARS_MIN).collect();
+        let mut texts: Vec<String> = texts.into_iter().flat_map(with_lines).collect();
+        texts.retain(|text| text.chars().count() >= SECRET_CHARS_MIN);
         texts.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         texts.dedup();
         Self { texts: texts.into() }
@@ -60,6 +61,13 @@ impl Secrets {
         }
         at
     }
+}
+
+/// A text and its lines, without the blanks around them.
+fn with_lines(text: String) -> Vec<String> {
+    let mut texts: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
+    texts.push(text);
+    texts
 }
 
 impl fmt::Debug for Secrets {

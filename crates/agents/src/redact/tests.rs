@@ -31,6 +31,20 @@ fn secrets_are_replaced_wherever_pieces_cut_them() {
 }
 
 #[test]
+fn lines_of_a_secret_are_secrets() {
+    let key = "-----BEGIN KEY-----\r\n  first-line-of-it\nshort\nsecond-line-of-it\n";
+    check(&[key], "a first-line-of-it b", "a [redacted] b");
+    check(&[key], &format!("<{key}>"), "<[redacted]>");
+    check(
+        &[key],
+        "-----BEGIN KEY-----\n> first-line-of-it\n> short\n> second-line-of-it",
+        "[redacted]\n> [redacted]\n> short\n> [redacted]",
+    );
+    // A value of one line counts as it is, and without the blanks around it.
+    check(&[" blank-12 "], "x blank-12 y blank-12", "x[redacted]y [redacted]");
+}
+
+#[test]
 fn short_values_are_no_secrets() {
     check(&["true", "1234567", ""], "true 1234567", "true 1234567");
 }
