@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use delivery::model::{Epoch, Key};
+use delivery::model::{Epoch, Key, RunId};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
@@ -12,8 +12,8 @@ use crate::mark::Mark;
 use crate::message::{Command, Event, Spec};
 use crate::process::{self, Order};
 
-/// Commands that wait for one process. A key has one turn at a time, so there are a prompt, its cancel and an end;
-/// a process that lets more pile up is given up.
+/// Commands that wait for one process. A key has one turn at a time, so there are a prompt, its cancel and an end; a
+/// process that lets more pile up is given up. However often a turn is cancelled, one of the cancels waits.
 const ORDERS_MAX: usize = 16;
 
 /// The agent processes. Dropping it ends them all.
@@ -26,8 +26,30 @@ pub struct Agents {
     runtime: Handle,
 }
 
-/// Where the orders for each process go.
-type Live = BTreeMap<(Key, Epoch), mpsc::Sender<Order>>;
+/// The processes, by name.
+type Live = BTreeMap<(Key, Epoch), Way>;
+
+/// The way to a process.
+#[derive(Debug)]
+struct Way {
+    orders: mpsc::Sender<Order>,
+    /// The run that was cancelled last, until a prompt of it comes.
+    cancelled: Option<RunId>,
+}
+
+impl Way {
+    /// Whether an order would change nothing: its turn is being cancelled already.
+    fn is_spare(&mut self, order: &Order) -> bool {
+        match order {
+            Order::Cancel(run) if self.cancelled.as_ref() == Some(run) => return true,
+            Order::Cancel(run) => self.cancelled = Some(run.clone()),
+            // One that came before its prompt hit nothing.
+            Order::Prompt { run, .. } if self.cancelled.as_ref() == Some(run) => self.cancelled = None,
+            Order::Prompt { .. } | Order::End => {}
+        }
+        false
+    }
+}
 
 impl Agents {
     /// None yet. `holder` is the program that ends trees and its arguments before `-- COMMAND`; `events` tells what
@@ -70,7 +92,7 @@ impl Agents {
                 tracing::error!(?name, "a process of this key and epoch runs already");
                 return;
             }
-            live.insert(name.clone(), orders);
+            live.insert(name.clone(), Way { orders, cancelled: None });
         }
         let (holder, live) = (Arc::clone(&self.holder), Arc::clone(&self.live));
         let outlet = process::Outlet::new(name.clone(), self.events.clone());
@@ -84,11 +106,11 @@ impl Agents {
     fn order(&self, key: Key, epoch: Epoch, order: Order) {
         let name = (key, epoch);
         let mut live = lock(&self.live);
-        let Some(orders) = live.get(&name) else {
+        let Some(way) = live.get_mut(&name) else {
             tracing::debug!(?name, "a command for a process that is gone");
             return;
         };
-        if orders.try_send(order).is_err() {
+        if !way.is_spare(&order) && way.orders.try_send(order).is_err() {
             // Its queue ends with that, which the process takes for an `End`.
             live.remove(&name);
         }

@@ -165,6 +165,28 @@ async fn a_cancel_stops_its_turn_and_no_other() {
 }
 
 #[tokio::test]
+async fn many_cancels_of_a_turn_are_one() {
+    let mut world = World::new();
+    let cancelled = json!([{"await_cancel": true}, {"answer": {"stop": "cancelled"}}]);
+    world.start(world.spec(&json!({"prompts": [cancelled, cancelled]})));
+    world.started().await;
+    // One before its prompt hits nothing, and hides none of the later ones.
+    world.cancel("r1");
+    for run in ["r1", "r2"] {
+        world.prompt(run, "hello");
+        world.check(&[written(run)]).await;
+        for _ in 0..80 {
+            world.cancel(run);
+        }
+        world.check(&[ended(run, Turn { stop: Stop::Cancelled, ..done(None) })]).await;
+    }
+    let cancels =
+        world.read_by_agent("method").iter().filter(|line| line["method"] == "session/cancel").count();
+    assert_eq!(cancels, 2);
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn a_prompt_while_a_turn_is_in_flight_fails_alone() {
     let mut world = World::new();
     world.in_turn(world.spec(&json!({"prompt": [{"await_cancel": true}]}))).await;
