@@ -1,5 +1,6 @@
 //! `cargo xtask`: what CI runs, and the file that is generated, each as one command.
 
+mod bench;
 mod notices;
 mod process;
 mod test;
@@ -18,7 +19,8 @@ usage: cargo xtask COMMAND
   test               everything that CI runs; stops at the first failure
   tidy               the repository's own rules: dependencies, files, documents
   notices            write THIRD-PARTY-NOTICES anew
-  notices --check    fail when THIRD-PARTY-NOTICES is not what would be written";
+  notices --check    fail when THIRD-PARTY-NOTICES is not what would be written
+  bench [NAME…]      figures of the released programs beside their targets; `bench --help` names them; no part of CI";
 
 fn main() -> ExitCode {
     match run() {
@@ -38,6 +40,7 @@ fn run() -> Result<()> {
         ["tidy"] => tidy::run(&root()?),
         ["notices"] => notices::write(&root()?),
         ["notices", "--check"] => notices::check(&root()?),
+        ["bench", arguments @ ..] => bench::run(&root()?, arguments),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

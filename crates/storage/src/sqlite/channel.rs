@@ -59,12 +59,18 @@ pub(super) fn next_event(
     channel: i64,
     at: Timestamp,
 ) -> Result<Option<(u64, Timestamp)>, Error> {
-    let mut next = db.prepare_cached(
-        "UPDATE channel SET last_seq = last_seq + 1, last_at = max(?2, last_at + 1) WHERE id = ?1
-         RETURNING last_seq, last_at",
-    )?;
+    // Not one `UPDATE … RETURNING`: SQLite guards that by a savepoint, at which the search index writes a segment for
+    // each message of a transaction instead of one for all.
+    let mut next =
+        db.prepare_cached("SELECT last_seq + 1, max(?2, last_at + 1) FROM channel WHERE id = ?1")?;
     let next = next.query_row((channel, Time(at)), |row| Ok((row.get(0)?, row.get::<_, Time>(1)?.0)));
-    Ok(next.optional()?)
+    let Some((seq, at)) = next.optional()? else { return Ok(None) };
+    db.prepare_cached("UPDATE channel SET last_seq = ?2, last_at = ?3 WHERE id = ?1")?.execute((
+        channel,
+        seq,
+        Time(at),
+    ))?;
+    Ok(Some((seq, at)))
 }
 
 pub(super) fn add_event(

@@ -81,3 +81,17 @@ fn a_long_channel_costs_no_more_than_a_short_one() {
         );
     }
 }
+
+#[test]
+fn a_transaction_writes_one_segment_of_the_search_index() {
+    let Fixture { mut store, folder: _folder } = Fixture::with_channel();
+    let posted = store.atomic(&mut |store| {
+        for n in 0..3 {
+            store.append(&message(&format!("word{n}")), at(1))?;
+        }
+        Ok(())
+    });
+    posted.unwrap();
+    let segments = "SELECT count(DISTINCT segid) FROM search_idx";
+    assert_eq!(store.connection.query_row(segments, [], |row| row.get::<_, i64>(0)), Ok(1));
+}
