@@ -12,6 +12,7 @@ pub mod prose;
 pub mod queue;
 pub mod residency;
 pub mod time;
+pub mod tool_result;
 pub mod turn;
 pub mod watermark;
 

@@ -26,6 +26,28 @@ pub fn mentions<'a>(text: &str, handles: &[&'a str]) -> Vec<&'a str> {
         .collect()
 }
 
+/// The handles of `handles` that `text` begins with: mentions in a row before anything else is said, parted by spaces,
+/// commas, colons or `and`. Compared and given back as by [`mentions`].
+pub fn leading<'a>(text: &str, handles: &[&'a str]) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':')) {
+        let bare = word.trim_start_matches(['*', '_']);
+        if bare.is_empty() || bare == "&" || (bare == "and" && !found.is_empty()) {
+            continue;
+        }
+        let named = if bare.starts_with('@') { mentions(word, handles) } else { Vec::new() };
+        if named.is_empty() {
+            break;
+        }
+        for handle in named {
+            if !found.contains(&handle) {
+                found.push(handle);
+            }
+        }
+    }
+    found
+}
+
 /// Whether a handle is well-formed: 1 to 32 of `a-z`, `0-9`, `-`, `_`, beginning with a letter.
 pub fn is_handle(handle: &str) -> bool {
     handle.len() <= 32

@@ -35,6 +35,31 @@ impl Watermark {
     }
 }
 
+/// The record of a session after it read messages of the place back with a tool (7.7); `read` is in channel order. What
+/// the record covers stays, only the ids grow: those past the mark last, since they alone would come as new lines.
+/// Without a record one begins that covers nothing, so that all that was not read counts as new.
+pub fn read_back<'a>(
+    mark: Option<&Watermark>,
+    native: &NativeId,
+    read: impl IntoIterator<Item = &'a MessageId>,
+) -> Watermark {
+    let mut after = mark.cloned().unwrap_or_else(|| Watermark {
+        native: native.clone(),
+        last_at: Timestamp { ms: 0 },
+        last_seq: Some(0),
+        ids: Vec::new(),
+        waiting: Vec::new(),
+    });
+    for id in read {
+        if !after.ids.contains(id) {
+            after.ids.push(id.clone());
+        }
+    }
+    let over = after.ids.len().saturating_sub(IDS_MAX);
+    after.ids.drain(..over);
+    after
+}
+
 /// The watermark, if it was made for the session that will answer now (5.2); else there is none.
 pub fn watermark_for<'a>(watermark: Option<&'a Watermark>, native: &NativeId) -> Option<&'a Watermark> {
     watermark.filter(|mark| mark.native == *native)

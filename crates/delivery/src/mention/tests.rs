@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{is_handle, mentions};
+use super::{is_handle, leading, mentions};
 
 const AGENTS: [&str; 7] = ["claude", "codex", "Guide", "claude-2", "x", "example", "dash-"];
 
@@ -200,4 +200,24 @@ proptest! {
         let in_code = format!("~~~~\n{}\n~~~~", text.replace('~', ""));
         prop_assert_eq!(mentions(&in_code, &AGENTS), Vec::<&str>::new());
     }
+}
+
+#[test]
+fn texts_that_begin_with_handles() {
+    let check = |text: &str, expect: &[&str]| assert_eq!(leading(text, &AGENTS), expect, "{text:?}");
+    check("@claude please", &["claude"]);
+    check("  \n@Claude, @codex: please ask @guide", &["claude", "codex"]);
+    check("@claude and @codex", &["claude", "codex"]);
+    check("@claude @claude hm", &["claude"]);
+    check("**@claude** look", &["claude"]);
+    check("@codex请看 @claude", &["codex", "claude"]);
+    check("@codex\n@claude\n\ntext", &["codex", "claude"]);
+    check("and @claude", &[]);
+    check("please ask @claude", &[]);
+    check("@nobody @claude", &[]);
+    check("`@claude` is a handle", &[]);
+    check("> @claude", &[]);
+    check("- @claude", &[]);
+    check("@claude@x.com", &[]);
+    check("", &[]);
 }

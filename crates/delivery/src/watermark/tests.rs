@@ -1,6 +1,6 @@
 //! Records of several shapes, which of them counts, and how they grow.
 
-use super::{Delivered, IDS_MAX, Stood, Watermark, advance, watermark_for};
+use super::{Delivered, IDS_MAX, Stood, Watermark, advance, read_back, watermark_for};
 use crate::model::MessageId;
 use crate::time::Timestamp;
 
@@ -66,4 +66,16 @@ fn only_the_newest_ids_are_kept() {
     check(Some(&full), (1, 1), &told, &record("s-1", (1, Some(1)), kept));
     let many = numbered(1..=IDS_MAX + 7);
     check(None, (1, 1), &many, &record("s-1", (1, Some(1)), numbered(8..=IDS_MAX + 7)));
+}
+
+#[test]
+fn what_was_read_back_is_known() {
+    let check = |before: Option<&Watermark>, read: &[MessageId], after: &Watermark| {
+        assert_eq!(&read_back(before, &"s-1".into(), read), after);
+    };
+    check(None, &numbered(4..=6), &record("s-1", (0, Some(0)), numbered(4..=6)));
+    let before = record("s-1", (10, Some(20)), numbered(1..=3));
+    check(Some(&before), &numbered(2..=5), &record("s-1", (10, Some(20)), numbered(1..=5)));
+    check(Some(&before), &[], &before);
+    check(Some(&before), &numbered(4..=203), &record("s-1", (10, Some(20)), numbered(4..=203)));
 }
