@@ -258,7 +258,7 @@ pub struct Staged {
     /// each turn of a replay): byte ranges on character boundaries, in order, without overlap. What a deletion
     /// replaces is exactly these.
     pub parts: Vec<(MessageId, Range<usize>)>,
-    /// Lines shown, in order, each with the revision that was shown.
+    /// Lines shown, in order, each with the revision that was shown; not what the session fetched itself.
     pub shown: Vec<(MessageId, u32)>,
     /// New messages that the limit left out.
     pub omitted: u64,
@@ -286,6 +286,16 @@ pub struct Session {
     pub begun_at: Timestamp,
     /// End: its process is gone.
     pub ended_at: Option<Timestamp>,
+}
+
+/// How far agents have gone on by themselves (2.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SincePeople {
+    /// Turns of agents in the channel or thread for its newest message of a person and what came after it: of all runs
+    /// those that were not a try again by hand, and not cancelled before they began.
+    pub turns: u32,
+    /// Number of the newest message of a person anywhere in the channel, its threads too; 0 if there is none.
+    pub newest_seq: u64,
 }
 
 /// A step of a run for people to look at: a tool call, a plan, a permission, a warning.
@@ -362,7 +372,8 @@ pub struct PlacedWatermark {
     pub watermark: Watermark,
 }
 
-/// A showing, committed or not (5.6): a line of the block, or the addressed message in the payload.
+/// A showing, committed or not (5.6): a line of the block, the addressed message in the payload, or a message that the
+/// session fetched itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Showing {
     /// The session.

@@ -33,6 +33,14 @@ pub trait Read: Send {
         before: Option<&MessageId>,
         limit: usize,
     ) -> Result<Vec<Message>, Error>;
+    /// As [`Self::history`], without notices: the rows that agents are told of (4.1).
+    fn rows(
+        &self,
+        channel: &ChannelId,
+        thread: Option<&MessageId>,
+        before: Option<&MessageId>,
+        limit: usize,
+    ) -> Result<Vec<Message>, Error>;
     /// The messages that a run posted (replies and notices).
     fn messages_of_run(&self, run: &RunId) -> Result<Vec<Message>, Error>;
     /// Events of a channel after `seq`, at most `limit`.
@@ -56,6 +64,8 @@ pub trait Read: Send {
     fn runs(&self, channel: Option<&ChannelId>, limit: usize) -> Result<Vec<Run>, Error>;
     /// All runs that have not ended, in the order they were made.
     fn open_runs(&self) -> Result<Vec<Run>, Error>;
+    /// How far agents have gone on by themselves in a channel, or a thread of it (2.7).
+    fn since_people(&self, channel: &ChannelId, thread: Option<&MessageId>) -> Result<SincePeople, Error>;
     /// Steps of a run.
     fn run_events(&self, run: &RunId) -> Result<Vec<RunEvent>, Error>;
     /// The session that a key has now: the newest one, if it has not ended.
@@ -121,6 +131,15 @@ pub trait Store: Read {
     ) -> Result<Run, Error>;
     /// Stages a run's turn: it is `Running` from now on. Staging a running run again replaces what was staged.
     fn stage(&mut self, run: &RunId, staged: &Staged, at: Timestamp) -> Result<(), Error>;
+    /// Adds messages that the session of a running run fetched itself (7.7), each with the revision it got: showings
+    /// that end as the run's own do. Those that the session was told before in that revision, or wrote, are passed
+    /// over. `watermark_after` takes the place of the staged one.
+    fn show_fetched(
+        &mut self,
+        run: &RunId,
+        fetched: &[(MessageId, u32)],
+        watermark_after: Option<&Watermark>,
+    ) -> Result<(), Error>;
     /// Takes back what was staged for a run whose prompt was never written: it is `Queued` again.
     fn unstage(&mut self, run: &RunId) -> Result<(), Error>;
     /// Ends a run. `Succeeded` and `Declined` commit its showings and watermark if the key's lease still has

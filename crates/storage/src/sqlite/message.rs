@@ -43,6 +43,35 @@ pub(super) fn history(
     before: Option<&MessageId>,
     page: usize,
 ) -> Result<Vec<Message>, Error> {
+    backwards(db, channel, thread, before, page, Notices::In)
+}
+
+/// A page without notices: see [`crate::Read::rows`].
+pub(super) fn rows(
+    db: &Connection,
+    channel: &ChannelId,
+    thread: Option<&MessageId>,
+    before: Option<&MessageId>,
+    page: usize,
+) -> Result<Vec<Message>, Error> {
+    backwards(db, channel, thread, before, page, Notices::Out)
+}
+
+/// Whether a page has the host's notices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Notices {
+    In,
+    Out,
+}
+
+fn backwards(
+    db: &Connection,
+    channel: &ChannelId,
+    thread: Option<&MessageId>,
+    before: Option<&MessageId>,
+    page: usize,
+    notices: Notices,
+) -> Result<Vec<Message>, Error> {
     let channel = channel::existing(db, channel)?;
     let root = thread.map(|id| top_level(db, channel, id)).transpose()?;
     let before = match before {
@@ -51,14 +80,16 @@ pub(super) fn history(
     };
     let mut rows = db.prepare_cached(select!(
         "WHERE m.channel = ?1 AND m.thread IS ?2 AND m.deleted_seq IS NULL AND m.seq < ?3
+             AND (?5 OR m.author_kind <> 'system')
          ORDER BY m.seq DESC LIMIT ?4"
     ))?;
     let root_row = root.as_ref().map(|root| root.row.id.row()).transpose()?;
-    let newest = rows.query_map((channel, root_row, before, limit(page)), read)?;
+    let newest = rows.query_map((channel, root_row, before, limit(page), notices == Notices::In), read)?;
     let mut messages = newest.collect::<Result<Vec<_>, _>>()?;
     if let Some(root) = root
         && messages.len() < page
         && root.row.deleted_seq.is_none()
+        && (notices == Notices::In || root.row.author.kind != AuthorKind::System)
         && root.row.seq < before
     {
         messages.push(root);

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Binding, Channel, ChannelEvent, DeliveryQuery, DeliveryRows, Error, Message, Person, PlacedWatermark,
-    Read, Run, RunEvent, Session, Showing,
+    Read, Run, RunEvent, Session, Showing, SincePeople,
 };
 
 /// A connection that sees what is committed and changes nothing. One thread uses it at a time; several readers
@@ -110,6 +110,16 @@ impl<T: Connected> Read for T {
         self.at_once(|db| message::history(db, channel, thread, before, limit))
     }
 
+    fn rows(
+        &self,
+        channel: &ChannelId,
+        thread: Option<&MessageId>,
+        before: Option<&MessageId>,
+        limit: usize,
+    ) -> Result<Vec<Message>, Error> {
+        self.at_once(|db| message::rows(db, channel, thread, before, limit))
+    }
+
     fn messages_of_run(&self, run: &RunId) -> Result<Vec<Message>, Error> {
         message::of_run(self.connection(), run)
     }
@@ -141,6 +151,10 @@ impl<T: Connected> Read for T {
 
     fn open_runs(&self) -> Result<Vec<Run>, Error> {
         self.at_once(run::open)
+    }
+
+    fn since_people(&self, channel: &ChannelId, thread: Option<&MessageId>) -> Result<SincePeople, Error> {
+        self.at_once(|db| run::since_people(db, channel, thread))
     }
 
     fn run_events(&self, run: &RunId) -> Result<Vec<RunEvent>, Error> {

@@ -1,12 +1,12 @@
 //! Runs: queued, running, ended; and their steps.
 
-use delivery::Timestamp;
 use delivery::model::{BindingId, ChannelId, Key, MessageId, RunId};
+use delivery::{Timestamp, Watermark};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::value::{Json, RowId, Time, Word, limit, not_found};
 use super::{binding, channel, message, session, showing, staged, watermark};
-use crate::{Ending, Error, Run, RunEvent, RunStatus};
+use crate::{ChannelEventKind, Ending, Error, Run, RunEvent, RunStatus, SincePeople};
 
 macro_rules! select {
     ($rest:literal) => {
@@ -96,6 +96,29 @@ pub(super) fn stage(db: &Connection, id: &RunId, staged: &crate::Staged, at: Tim
     Ok(())
 }
 
+/// Adds what the session of a running run fetched: see [`crate::Store::show_fetched`].
+pub(super) fn show_fetched(
+    db: &Connection,
+    id: &RunId,
+    fetched: &[(MessageId, u32)],
+    watermark_after: Option<&Watermark>,
+) -> Result<(), Error> {
+    let run = place(db, id)?;
+    let staged = match run.status {
+        RunStatus::Running => staged::outcome(db, run.row)?,
+        RunStatus::Queued
+        | RunStatus::Succeeded
+        | RunStatus::Failed
+        | RunStatus::Cancelled
+        | RunStatus::Declined => None,
+    };
+    let Some(staged) = staged else { return Err(Error::Conflict(format!("run {id} is not running"))) };
+    let row = |(id, revision): &(MessageId, u32)| Ok((message::in_channel(db, run.channel, id)?, *revision));
+    let fetched = fetched.iter().map(row).collect::<Result<Vec<_>, Error>>()?;
+    showing::add_fetched(db, run.row, &staged.native, &fetched)?;
+    staged::put_watermark(db, run.row, watermark_after)
+}
+
 /// Marks a run as queued again, and forgets what was staged for it.
 pub(super) fn unstage(db: &Connection, id: &RunId) -> Result<(), Error> {
     let run = place(db, id)?;
@@ -138,6 +161,33 @@ pub(super) fn end(db: &Connection, id: &RunId, ending: &Ending, at: Timestamp) -
         }
     }
     Ok(counts)
+}
+
+/// How far agents have gone on by themselves: see [`crate::Read::since_people`].
+pub(super) fn since_people(
+    db: &Connection,
+    channel: &ChannelId,
+    thread: Option<&MessageId>,
+) -> Result<SincePeople, Error> {
+    let channel = channel::existing(db, channel)?;
+    let thread = thread.map(|root| message::top_level(db, channel, root)?.row.id.row()).transpose()?;
+    let mut here = db.prepare_cached(
+        "SELECT seq FROM message WHERE channel = ?1 AND thread IS ?2 AND author_kind = 'user'
+         ORDER BY seq DESC LIMIT 1",
+    )?;
+    let here: Option<u64> = here.query_row((channel, thread), |row| row.get(0)).optional()?;
+    let mut turns = db.prepare_cached(
+        "SELECT count(*) FROM message m JOIN run r ON r.message = m.id
+         WHERE m.channel = ?1 AND m.thread IS ?2 AND m.seq >= ?3 AND r.retry_of IS NULL
+             AND (r.started_at IS NOT NULL OR r.ended_at IS NULL)",
+    )?;
+    let turns = turns.query_row((channel, thread, here.unwrap_or(0)), |row| row.get(0))?;
+    let mut newest = db.prepare_cached(
+        "SELECT m.seq FROM event e JOIN message m ON m.id = e.message
+         WHERE e.channel = ?1 AND e.kind = ?2 AND m.author_kind = 'user' ORDER BY e.seq DESC LIMIT 1",
+    )?;
+    let newest = newest.query_row((channel, Word(ChannelEventKind::Message)), |row| row.get(0)).optional()?;
+    Ok(SincePeople { turns, newest_seq: newest.unwrap_or(0) })
 }
 
 pub(super) fn events(db: &Connection, id: &RunId) -> Result<Vec<RunEvent>, Error> {

@@ -7,8 +7,11 @@ use sha2::{Digest, Sha256};
 use crate::Error;
 
 /// The SQL of every migration, in order; the first has number 1. A file that was ever released never changes.
-pub(super) const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001_base.sql"), include_str!("migrations/0002_search.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_base.sql"),
+    include_str!("migrations/0002_search.sql"),
+    include_str!("migrations/0005_read_back.sql"),
+];
 
 /// Brings a database up to the newest of `migrations`, which are [`MIGRATIONS`] but for tests.
 pub(super) fn migrate(connection: &mut Connection, migrations: &[&str], now: Timestamp) -> Result<(), Error> {

@@ -28,10 +28,32 @@ pub(super) fn add(
     Ok(())
 }
 
+/// Adds what the session of a staged run fetched itself, behind the rest; not what it was told before in that revision,
+/// or wrote.
+pub(super) fn add_fetched(
+    db: &Connection,
+    run: i64,
+    native: &NativeId,
+    fetched: &[(i64, u32)],
+) -> Result<(), Error> {
+    let mut insert = db.prepare_cached(
+        "INSERT INTO showing (run, place, native, message, revision, fetched)
+         SELECT ?1, (SELECT coalesce(max(place), 0) + 1 FROM showing WHERE run = ?1), ?2, m.id, ?4, 1
+         FROM message m WHERE m.id = ?3 AND m.native IS NOT ?2 AND NOT EXISTS (
+             SELECT 1 FROM showing told WHERE told.native = ?2 AND told.message = ?3 AND told.revision = ?4
+                 AND (told.committed = 1 OR told.run = ?1)
+         )",
+    )?;
+    for (message, revision) in fetched {
+        insert.execute((run, native.as_str(), message, revision))?;
+    }
+    Ok(())
+}
+
 /// The lines of a run, in order, each with the revision that was shown.
 pub(super) fn lines(db: &Connection, run: i64) -> Result<Vec<(MessageId, u32)>, Error> {
     let mut rows = db.prepare_cached(
-        "SELECT message, revision FROM showing WHERE run = ?1 AND place > 0 ORDER BY place",
+        "SELECT message, revision FROM showing WHERE run = ?1 AND place > 0 AND fetched = 0 ORDER BY place",
     )?;
     let lines = rows.query_map([run], |row| Ok((MessageId::of(row.get(0)?), row.get(1)?)))?;
     Ok(lines.collect::<Result<_, _>>()?)

@@ -99,6 +99,13 @@ pub(super) fn put(
     showing::add(db, run, &staged.native, addressed, &lines)
 }
 
+/// Puts another watermark in the place of the staged one.
+pub(super) fn put_watermark(db: &Connection, run: i64, watermark: Option<&Watermark>) -> Result<(), Error> {
+    db.prepare_cached("UPDATE staged SET watermark_after = ?2 WHERE run = ?1")?
+        .execute((run, watermark.map(Json)))?;
+    Ok(())
+}
+
 pub(super) fn forget(db: &Connection, run: i64) -> Result<(), Error> {
     for old in [
         "DELETE FROM sent_part WHERE run = ?1",

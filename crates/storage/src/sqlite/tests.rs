@@ -78,6 +78,7 @@ contract![
     channels,
     messages,
     deletions,
+    fetched,
     searches,
     runs,
     sessions,

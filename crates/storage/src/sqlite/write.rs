@@ -1,7 +1,7 @@
 //! What can be changed: each call is one transaction, or a part of the open one.
 
-use delivery::Timestamp;
 use delivery::model::{BindingId, Epoch, Key, MessageId, NativeId, RunId};
+use delivery::{Timestamp, Watermark};
 
 use super::{Sqlite, binding, channel, member, message, run, session, watermark};
 use crate::{
@@ -55,6 +55,15 @@ impl Store for Sqlite {
 
     fn stage(&mut self, run: &RunId, staged: &Staged, at: Timestamp) -> Result<(), Error> {
         self.write(|db| run::stage(db, run, staged, at))
+    }
+
+    fn show_fetched(
+        &mut self,
+        run: &RunId,
+        fetched: &[(MessageId, u32)],
+        watermark_after: Option<&Watermark>,
+    ) -> Result<(), Error> {
+        self.write(|db| run::show_fetched(db, run, fetched, watermark_after))
     }
 
     fn unstage(&mut self, run: &RunId) -> Result<(), Error> {

@@ -95,12 +95,17 @@ fn what_is_no_folder_is_refused() {
 
 #[test]
 fn a_database_that_is_not_ours_is_refused() {
-    let newer = "the database was made by a newer Highwater (schema 4; this one knows 2): start that version, or \
-                 restore a backup";
+    let known = schema::MIGRATIONS.len();
+    let insert = format!("INSERT INTO migration VALUES ({}, 'x', 0), ({}, 'y', 0)", known + 1, known + 2);
+    let newer = format!(
+        "the database was made by a newer Highwater (schema {}; this one knows {known}): start that version, or \
+         restore a backup",
+        known + 2
+    );
     let other = "the database had migration 1 in another form than this Highwater has it: start the version that made \
                  it, or restore a backup";
     for (change, why) in [
-        ("INSERT INTO migration VALUES (3, 'x', 0), (4, 'y', 0)", newer),
+        (insert.as_str(), newer.as_str()),
         ("UPDATE migration SET sha256 = 'x' WHERE number = 1", other),
         ("DROP TABLE migration", "the database was not made by Highwater: choose another data folder"),
     ] {

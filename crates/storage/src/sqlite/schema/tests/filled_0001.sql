@@ -10,7 +10,7 @@ INSERT INTO run (id, channel, binding, message, status, created_at) VALUES (1, 1
 INSERT INTO staged (run, native, epoch, lease, why, sent, omitted)
     VALUES (1, 's1', 1, 'cold', 'first', '@claude a quince', 0);
 INSERT INTO sent_part VALUES (1, 0, 16, 1);
-INSERT INTO showing VALUES (1, 0, 's1', 1, 1, 0);
+INSERT INTO showing (run, place, native, message, revision, committed) VALUES (1, 0, 's1', 1, 1, 0);
 INSERT INTO run_event VALUES (1, 1, 1, 'plan', '{}');
 INSERT INTO lease VALUES (1, 1, 1);
 INSERT INTO session (binding, native, epoch, told, begun_at) VALUES (1, 's1', 1, '{}', 1);
