@@ -23,6 +23,8 @@ pub struct Spec {
     pub system_prompt: Option<String>,
     /// Model to set, where the agent lets it be set.
     pub model: Option<String>,
+    /// Highwater's own tools, offered to the session (7); `None`: it gets none.
+    pub tools: Option<ToolServer>,
     /// Folder that the agent must not see, and the part of it that it may: its own folder.
     pub hide: Option<Hide>,
     /// What marks the processes of this server: stands in the environment of the agent and its holder, so that
@@ -39,8 +41,38 @@ impl fmt::Debug for Spec {
             .field("command", &self.command)
             .field("cwd", &self.cwd)
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("tools", &self.tools)
             .field("hide", &self.hide)
             .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Name of Highwater's own tool server, by which agents prefix its tools.
+pub const TOOL_SERVER: &str = "highwater";
+
+/// Variables in which the bridge gets its address and token.
+pub const BRIDGE_VARIABLES: [&str; 2] = ["HIGHWATER_MCP_URL", "HIGHWATER_MCP_TOKEN"];
+
+/// Where a session finds Highwater's own tools: over HTTP if the agent can, else through the bridge.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ToolServer {
+    /// Address of the tools over streamable HTTP.
+    pub url: String,
+    /// The process's own token for them.
+    pub token: String,
+    /// Program and arguments of the bridge from standard input and output to that address.
+    pub bridge: Vec<String>,
+    /// Names of the tools: a permission that an agent asks for one of them is given.
+    pub names: &'static [&'static str],
+}
+
+/// Without the token.
+impl fmt::Debug for ToolServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolServer")
+            .field("url", &self.url)
+            .field("bridge", &self.bridge)
             .finish_non_exhaustive()
     }
 }

@@ -30,6 +30,12 @@ impl Secrets {
         Self { texts: texts.into() }
     }
 
+    /// These and one more.
+    #[must_use]
+    pub fn with(&self, text: &str) -> Self {
+        Self::new(self.texts.iter().cloned().chain([text.to_owned()]))
+    }
+
     /// `text` with every secret replaced by `[redacted]`.
     pub fn redact(&self, text: &str) -> String {
         if self.texts.is_empty() {

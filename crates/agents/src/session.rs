@@ -11,7 +11,7 @@ use delivery::model::{NativeId, RunId};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use crate::message::{EventKind, Spec, Started, TimeLimits, Update};
+use crate::message::{EventKind, Spec, Started, TOOL_SERVER, TimeLimits, ToolServer, Update};
 use crate::redact::Secrets;
 use crate::wire::{self, Halves, Incoming};
 
@@ -61,6 +61,7 @@ pub(crate) struct Session {
     cwd: PathBuf,
     system_prompt: Option<String>,
     model: Option<String>,
+    tools: Option<ToolServer>,
     limits: TimeLimits,
     secrets: Secrets,
     native: String,
@@ -94,6 +95,7 @@ impl Session {
             cwd: spec.cwd.clone(),
             system_prompt: spec.system_prompt.clone(),
             model: spec.model.clone(),
+            tools: spec.tools.clone(),
             limits: spec.limits,
             secrets: spec.secrets.clone(),
             native: String::new(),
@@ -281,12 +283,25 @@ impl Session {
     fn requested(&mut self, id: &RawValue, method: &str, params: &RawValue) {
         let line = match method {
             "session/request_permission" => match wire::permission(params) {
-                Some(permission) => self.rejected(id, permission),
+                Some(permission) => match self.own_tool(&permission) {
+                    Some(allow) => wire::answer(id, &wire::permission_answer(Some(allow))),
+                    None => self.rejected(id, permission),
+                },
                 None => wire::refusal(id, wire::INVALID_PARAMS, "not understood"),
             },
             _ => wire::refusal(id, wire::METHOD_NOT_FOUND, "method not found"),
         };
         self.outputs.push_back(Output::Line(line));
+    }
+
+    /// The option that allows what is asked, if that is one of Highwater's own tools, which nobody needs to be asked
+    /// about (6.10).
+    fn own_tool<'a>(&self, permission: &'a wire::Permission) -> Option<&'a str> {
+        let tools = self.tools.as_ref()?;
+        let tool = permission.tool.as_deref()?;
+        let is_own = permission.session == self.native
+            && tools.names.iter().any(|name| wire::is_tool_of(tool, TOOL_SERVER, name));
+        permission.allow.as_deref().filter(|_| is_own)
     }
 
     /// Until people can answer permission requests, the answer is no.

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::{Output, Phase, SHORT_CHARS_MAX, Session};
-use crate::message::EventKind;
-use crate::wire::{self, ModelSetting};
+use crate::message::{BRIDGE_VARIABLES, EventKind, TOOL_SERVER, ToolServer};
+use crate::wire::{self, McpOver, ModelSetting};
 
 /// The version of the protocol that is spoken.
 const PROTOCOL_VERSION: u64 = 1;
@@ -31,6 +31,25 @@ impl Asked {
             Self::Initialize => "initialize",
             Self::NewSession => "session/new",
             Self::Model => "the setting of its model",
+        }
+    }
+}
+
+/// How a session is told of Highwater's tools.
+fn tool_server(tools: &ToolServer, over: McpOver) -> schema::McpServer {
+    match over {
+        McpOver::Http => {
+            let bearer = schema::HttpHeader::new("Authorization", format!("Bearer {}", tools.token));
+            let server = schema::McpServerHttp::new(TOOL_SERVER, tools.url.clone()).headers(vec![bearer]);
+            schema::McpServer::Http(server)
+        }
+        McpOver::Stdio => {
+            let (program, arguments) = tools.bridge.split_first().map_or(("", &[][..]), |(p, a)| (p, a));
+            let values = [&tools.url, &tools.token];
+            let env = BRIDGE_VARIABLES.into_iter().zip(values);
+            let env = env.map(|(name, value)| schema::EnvVariable::new(name, value.as_str())).collect();
+            let server = schema::McpServerStdio::new(TOOL_SERVER, program).args(arguments.to_vec()).env(env);
+            schema::McpServer::Stdio(server)
         }
     }
 }
@@ -57,6 +76,9 @@ impl Session {
             return;
         }
         let mut params = schema::NewSessionRequest::new(self.cwd.clone());
+        if let Some(tools) = &self.tools {
+            params = params.mcp_servers(vec![tool_server(tools, answer.mcp)]);
+        }
         if answer.takes_system_prompt
             && let Some(text) = self.system_prompt.take()
         {

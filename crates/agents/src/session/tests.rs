@@ -8,6 +8,7 @@ use super::*;
 use crate::message::{Stop, Turn};
 
 mod start;
+mod tools;
 
 const LIMITS: TimeLimits = TimeLimits {
     start: Duration::from_secs(30),
@@ -31,6 +32,7 @@ fn spec(system_prompt: Option<&str>, model: Option<&str>) -> Spec {
         secrets: Secrets::new(["geheim-4711".to_owned()]),
         system_prompt: system_prompt.map(str::to_owned),
         model: model.map(str::to_owned),
+        tools: None,
         hide: None,
         mark: String::new(),
         limits: LIMITS,

@@ -53,16 +53,25 @@ fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
 #[test]
 fn answers_of_the_schema_are_read() {
     let plain = schema::InitializeResponse::new(ProtocolVersion::V1);
-    assert_eq!(initialized(&raw(&plain)), Some(Initialized { version: 1, takes_system_prompt: false }));
+    assert_eq!(
+        initialized(&raw(&plain)),
+        Some(Initialized { version: 1, takes_system_prompt: false, mcp: McpOver::Stdio })
+    );
     let claude = json!({
         "protocolVersion": 1,
-        "agentCapabilities": {"_meta": {"x": {}}, "sessionCapabilities": {"fork": {}, "systemPrompt": {"mode": {}}}},
+        "agentCapabilities": {"_meta": {"x": {}}, "mcpCapabilities": {"http": true, "sse": true}, "sessionCapabilities": {"fork": {}, "systemPrompt": {"mode": {}}}},
         "authMethods": [],
     });
-    assert_eq!(initialized(&raw(&claude)), Some(Initialized { version: 1, takes_system_prompt: true }));
+    assert_eq!(
+        initialized(&raw(&claude)),
+        Some(Initialized { version: 1, takes_system_prompt: true, mcp: McpOver::Http })
+    );
     let null =
         json!({"protocolVersion": 2, "agentCapabilities": {"sessionCapabilities": {"systemPrompt": null}}});
-    assert_eq!(initialized(&raw(&null)), Some(Initialized { version: 2, takes_system_prompt: false }));
+    assert_eq!(
+        initialized(&raw(&null)),
+        Some(Initialized { version: 2, takes_system_prompt: false, mcp: McpOver::Stdio })
+    );
     assert_eq!(initialized(&raw(&json!({"protocolVersion": "1"}))), None);
 
     let open = |value: &Value| opened(&raw(value)).map(|opened| (opened.native, opened.model));
@@ -135,7 +144,7 @@ fn updates_of_the_schema_are_read() {
 }
 
 #[track_caller]
-fn check_permission(kinds: &[&str], reject: Option<&str>) {
+fn check_permission(kinds: &[&str], allow: Option<&str>, reject: Option<&str>) {
     let options: Vec<Value> = kinds
         .iter()
         .map(|kind| json!({"optionId": format!("o-{kind}"), "name": "n", "kind": kind}))
@@ -146,6 +155,8 @@ fn check_permission(kinds: &[&str], reject: Option<&str>) {
     let expect = Permission {
         session: "s".to_owned(),
         title: "touch a.txt".to_owned(),
+        tool: None,
+        allow: allow.map(|kind| format!("o-{kind}")),
         reject: reject.map(|kind| format!("o-{kind}")),
     };
     assert_eq!(permission(&raw(&params)), Some(expect));
@@ -153,11 +164,46 @@ fn check_permission(kinds: &[&str], reject: Option<&str>) {
 
 #[test]
 fn rejecting_once_goes_before_rejecting_for_ever() {
-    check_permission(&["allow_once", "reject_always", "reject_once"], Some("reject_once"));
-    check_permission(&["allow_once", "reject_always"], Some("reject_always"));
-    check_permission(&["allow_once", "allow_always"], None);
-    check_permission(&[], None);
+    let once = Some("allow_once");
+    check_permission(&["allow_once", "reject_always", "reject_once"], once, Some("reject_once"));
+    check_permission(&["allow_once", "reject_always"], once, Some("reject_always"));
+    check_permission(&["allow_always", "allow_once"], once, None);
+    check_permission(&["allow_always"], Some("allow_always"), None);
+    check_permission(&[], None, None);
     assert_eq!(permission(&raw(&json!({"sessionId": "s"}))), None);
+}
+
+#[test]
+fn a_tool_is_known_by_its_own_name_and_no_title() {
+    let check = |fields: &Value, expect: Option<&str>| {
+        let mut tool = json!({"toolCallId": "t", "title": "mcp__highwater__decline"});
+        tool.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let params = json!({"sessionId": "s", "toolCall": tool, "options": []});
+        assert_eq!(permission(&raw(&params)).unwrap().tool.as_deref(), expect, "{fields}");
+    };
+    check(&json!({}), None);
+    check(&json!({"name": "Bash"}), Some("Bash"));
+    check(&json!({"name": "mcp__a__b", "_meta": {"claudeCode": {"toolName": "x"}}}), Some("mcp__a__b"));
+    check(&json!({"_meta": {"claudeCode": {"toolName": "mcp__a__b", "mcpServer": "a"}}}), Some("mcp__a__b"));
+    check(&json!({"_meta": {"other": 1}}), None);
+    check(&json!({"name": 5}), None);
+}
+
+#[test]
+fn agents_join_server_and_tool_in_their_own_ways() {
+    let check =
+        |tool: &str, expect: bool| assert_eq!(is_tool_of(tool, "highwater", "decline"), expect, "{tool}");
+    for own in ["mcp__highwater__decline", "mcp_highwater_decline", "highwater_decline"] {
+        check(own, true);
+    }
+    for other in
+        ["decline", "Bash", "mcp__highwater__declin", "mcp__highwater__decline2", "mcp__highwater2__decline"]
+    {
+        check(other, false);
+    }
+    for other in ["x mcp__highwater__decline", "mcp__highwater_decline", "mcp__other__decline", ""] {
+        check(other, false);
+    }
 }
 
 fn is<T: DeserializeOwned>(value: &Value) -> bool {

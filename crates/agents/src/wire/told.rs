@@ -15,6 +15,17 @@ pub(crate) struct Initialized {
     pub(crate) version: u64,
     /// Whether `session/new` takes a system prompt.
     pub(crate) takes_system_prompt: bool,
+    /// How it reaches tool servers.
+    pub(crate) mcp: McpOver,
+}
+
+/// How an agent reaches tool servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum McpOver {
+    /// Over streamable HTTP.
+    Http,
+    /// As programs that it starts, which all agents can.
+    Stdio,
 }
 
 /// Reads the answer to `initialize`; `None` if it is none.
@@ -30,6 +41,12 @@ pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
     #[serde(rename_all = "camelCase", default)]
     struct Capabilities {
         session_capabilities: Option<SessionCapabilities>,
+        mcp_capabilities: Option<McpCapabilities>,
+    }
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct McpCapabilities {
+        http: bool,
     }
     #[derive(Deserialize, Default)]
     #[serde(rename_all = "camelCase", default)]
@@ -41,7 +58,11 @@ pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
         answer.agent_capabilities.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
     let takes_system_prompt =
         capabilities.session_capabilities.is_some_and(|session| session.system_prompt.is_some());
-    Some(Initialized { version: answer.protocol_version, takes_system_prompt })
+    let mcp = match capabilities.mcp_capabilities {
+        Some(McpCapabilities { http: true }) => McpOver::Http,
+        Some(McpCapabilities { http: false }) | None => McpOver::Stdio,
+    };
+    Some(Initialized { version: answer.protocol_version, takes_system_prompt, mcp })
 }
 
 /// How a session lets its model be set.
@@ -246,17 +267,33 @@ pub(crate) struct Permission {
     pub(crate) session: String,
     /// What it is for.
     pub(crate) title: String,
+    /// The tool's own name, where the agent says it apart from the title: a title may hold what a model wrote.
+    pub(crate) tool: Option<String>,
+    /// The option that allows, if there is one: for this once before for ever.
+    pub(crate) allow: Option<String>,
     /// The option that rejects, if there is one: for this once before for ever.
     pub(crate) reject: Option<String>,
+}
+
+/// Whether an agent means tool `name` of MCP server `server`: agents join the two in their own ways.
+pub(crate) fn is_tool_of(tool: &str, server: &str, name: &str) -> bool {
+    let joined = |prefix: &str, between: &str| {
+        tool.strip_prefix(prefix)
+            .and_then(|rest| rest.strip_prefix(server))
+            .and_then(|rest| rest.strip_prefix(between))
+            .is_some_and(|rest| rest == name)
+    };
+    joined("mcp__", "__") || joined("mcp_", "_") || joined("", "_")
 }
 
 /// Reads the parameters of `session/request_permission`; `None` if they are none.
 pub(crate) fn permission(params: &RawValue) -> Option<Permission> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Params {
+    struct Params<'a> {
         session_id: String,
-        tool_call: Tool,
+        #[serde(borrow)]
+        tool_call: &'a RawValue,
         options: Vec<Choice>,
     }
     #[derive(Deserialize)]
@@ -265,12 +302,39 @@ pub(crate) fn permission(params: &RawValue) -> Option<Permission> {
         option_id: String,
         kind: String,
     }
-    let mut params: Params = serde_json::from_str(params.get()).ok()?;
-    let of_kind = |kind: &str| params.options.iter().position(|choice| choice.kind == kind);
-    let reject = of_kind("reject_once").or_else(|| of_kind("reject_always"));
+    let params: Params<'_> = serde_json::from_str(params.get()).ok()?;
+    let tool: Tool = serde_json::from_str(params.tool_call.get()).ok()?;
+    let of_kind = |kind: &str| params.options.iter().find(|choice| choice.kind == kind);
+    let once_or_ever =
+        |once, ever| of_kind(once).or_else(|| of_kind(ever)).map(|choice| choice.option_id.clone());
     Some(Permission {
         session: params.session_id,
-        title: params.tool_call.title.or(params.tool_call.kind).unwrap_or(params.tool_call.tool_call_id),
-        reject: reject.map(|at| params.options.swap_remove(at).option_id),
+        title: tool.title.or(tool.kind).unwrap_or(tool.tool_call_id),
+        tool: tool_name(params.tool_call),
+        allow: once_or_ever("allow_once", "allow_always"),
+        reject: once_or_ever("reject_once", "reject_always"),
     })
+}
+
+/// The name that a tool call gives its tool: in the protocol's field, else in that of Claude's adapter.
+fn tool_name(tool_call: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        name: Option<String>,
+        #[serde(rename = "_meta")]
+        meta: Option<Meta>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Meta {
+        claude_code: Option<ClaudeCode>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ClaudeCode {
+        tool_name: Option<String>,
+    }
+    // What does not fit is a name that is not told.
+    let named: Named = serde_json::from_str(tool_call.get()).ok()?;
+    named.name.or_else(|| named.meta?.claude_code?.tool_name)
 }

@@ -80,6 +80,7 @@ impl World {
             secrets: Secrets::default(),
             system_prompt: None,
             model: None,
+            tools: None,
             hide: None,
             mark: self.mark(),
             limits: LIMITS,

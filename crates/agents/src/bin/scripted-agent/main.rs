@@ -9,6 +9,7 @@
 //! | `version` | protocol version that it answers; default 1 |
 //! | `system_prompt` | true: it advertises `sessionCapabilities.systemPrompt` |
 //! | `models` | `{"by": "config_option" or "set_model", "names": [..]}`: its models; others are refused |
+//! | `mcp_http` | true: it advertises `mcpCapabilities.http`; else it starts tool servers as programs |
 //! | `ignore_eof` | true: it lives on when its input ends; else it exits with 0 at once, wherever it is |
 //! | `start`, `initialize`, `new`, `cancel` | steps taken before it reads anything, before it answers that request, and when a cancel arrives |
 //! | `prompt` | steps of a turn; default `[{"echo": 0}]` |
@@ -27,6 +28,8 @@
 //! | `tool` {id, title, kind}, `tool_update` {id, status, title}, `plan` \[S\], `thought` S, `used` N, `compacted` S | streams that update; `compacted` with this status |
 //! | `update` {..} | streams this update as it is |
 //! | `permission` {title, options: \[kinds\]} | asks for it, waits for the answer; option ids are the kinds |
+//! | `tools` true | lists the tools of the session's first tool server and streams their names |
+//! | `call` {name, arguments, quiet} | calls a tool and streams what it tells, `ERROR: ` before a failure; `quiet` true: only logs it |
 //! | `request` {method, params} | asks the client, waits for the answer |
 //! | `notify` {method, params} | tells the client |
 //! | `raw` S, `hex` S | writes a line, writes bytes without a line end |
@@ -44,12 +47,13 @@
 //!
 //! After the last step the request is answered, unless it was. With `SCRIPTED_LOG` set, it appends JSON lines to
 //! that file: `{"start": {pid, cwd, env}}`, `{"in": LINE}` for each line read, `{"prompt": TEXT}` for each turn,
-//! `{"eof": true}`.
+//! `{"called": {name, text}}` for each call of a tool, `{"eof": true}`.
 
 mod daemon;
 mod line;
 mod player;
 mod script;
+mod tool_client;
 
 use std::sync::mpsc;
 use std::thread;

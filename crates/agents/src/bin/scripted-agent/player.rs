@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::line;
 use crate::script::Script;
+use crate::tool_client::ToolClient;
 
 mod steps;
 
@@ -19,6 +20,8 @@ pub(crate) struct Player {
     sessions: usize,
     turns: usize,
     session: String,
+    /// Of the newest session.
+    tools: Option<ToolClient>,
     cancelled: bool,
     /// Id of the last request of its own.
     asked: u64,
@@ -45,6 +48,7 @@ impl Player {
             sessions: 0,
             turns: 0,
             session: String::new(),
+            tools: None,
             cancelled: false,
             asked: 0,
             previous: Value::Null,
@@ -78,7 +82,10 @@ impl Player {
         let steps = |player: &Self, name: &str| player.script.steps(name).unwrap_or_default();
         let (result, steps) = match message["method"].as_str() {
             Some("initialize") => (self.initialized(), steps(self, "initialize")),
-            Some("session/new") => (self.opened(), steps(self, "new")),
+            Some("session/new") => {
+                self.tools = ToolClient::new(&params["mcpServers"][0]);
+                (self.opened(), steps(self, "new"))
+            }
             Some("session/prompt") => {
                 self.prompt(message["id"].clone(), params);
                 return;
@@ -117,7 +124,8 @@ impl Player {
         }
         json!({
             "protocolVersion": self.script.field("version").as_u64().unwrap_or(1),
-            "agentCapabilities": { "loadSession": false, "sessionCapabilities": session },
+            "agentCapabilities": { "loadSession": false, "sessionCapabilities": session,
+                "mcpCapabilities": { "http": self.script.field("mcp_http") == true, "sse": false } },
             "agentInfo": { "name": "scripted-agent", "version": "1" },
             "authMethods": [],
         })

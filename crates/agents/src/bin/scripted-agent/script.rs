@@ -9,11 +9,12 @@ pub(crate) struct Script {
 }
 
 /// The fields that a script may have.
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "native",
     "version",
     "system_prompt",
     "models",
+    "mcp_http",
     "ignore_eof",
     "start",
     "initialize",

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{Player, Request};
+use crate::tool_client::ToolClient;
 use crate::{daemon, line};
 
 impl Player {
@@ -17,6 +18,7 @@ impl Player {
                 std::process::exit(2);
             };
             if !(self.stream(name, value, request)
+                || self.use_tools(name, value)
                 || self.act(name, value)
                 || reply(name, value, request, self))
             {
@@ -72,6 +74,31 @@ impl Player {
     fn update(&self, update: &Value) {
         line::write(&json!({ "jsonrpc": "2.0", "method": "session/update",
             "params": { "sessionId": self.session, "update": update } }));
+    }
+
+    /// Takes a step that uses the tools that the session was given; false if it is none.
+    fn use_tools(&mut self, name: &str, value: &Value) -> bool {
+        let told = |tools: &mut Option<ToolClient>,
+                    ask: &dyn Fn(&mut ToolClient) -> Result<String, String>| {
+            let answer = tools.as_mut().ok_or_else(|| "no tools were given".to_owned()).and_then(ask);
+            answer.unwrap_or_else(|error| format!("ERROR: {error}"))
+        };
+        match name {
+            "tools" => {
+                let names = told(&mut self.tools, &ToolClient::list);
+                self.text(&names);
+            }
+            "call" => {
+                let tool = value["name"].as_str().unwrap_or_default();
+                let text = told(&mut self.tools, &|tools| tools.call(tool, &value["arguments"]));
+                line::log(&json!({ "called": { "name": tool, "text": text } }));
+                if value["quiet"] != true {
+                    self.text(&text);
+                }
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// Takes a step that asks, waits or ends; false if it is none.
