@@ -70,6 +70,8 @@ pub(crate) struct Programs {
     pub(crate) holder: Vec<String>,
     /// The built-in agent and its arguments.
     pub(crate) guide: Vec<String>,
+    /// The bridge to the tools and its arguments.
+    pub(crate) bridge: Vec<String>,
 }
 
 /// The settings of a server. `base` is the folder that relative paths start from.

@@ -1,6 +1,7 @@
-//! The one binary: every command of Highwater, and the two programs that it starts for its agents.
+//! The one binary: every command of Highwater, and the programs that it starts for its agents.
 
 mod arguments;
+mod bridge;
 mod client;
 mod commands;
 mod config;
@@ -19,12 +20,15 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     let first = words.next();
-    // These two live as long as an agent, once or twice per agent: nothing else is set up for them.
+    // These live as long as an agent, once or twice per agent: nothing else is set up for them.
     if first.as_deref() == Some("hold".as_ref()) {
         return agents::hold::run(words);
     }
     if first.as_deref() == Some("guide".as_ref()) {
         return guide::run();
+    }
+    if first.as_deref() == Some("mcp".as_ref()) {
+        return bridge::run();
     }
     match arguments::Arguments::parse().run() {
         Ok(()) => ExitCode::SUCCESS,

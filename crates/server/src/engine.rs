@@ -5,10 +5,12 @@
 
 mod admin;
 mod agent;
+mod among;
 mod parts;
 mod post;
 mod request;
 mod run;
+mod tool;
 mod turn;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,6 +25,7 @@ use storage::{Binding, Store};
 
 pub(crate) use self::request::key_of;
 pub use self::request::{Board, Post, Reply, Request};
+pub use self::tool::{Tool, ToolCall};
 use crate::error::{ApiError, Code};
 
 /// What the engine must know from outside.
@@ -133,6 +136,10 @@ struct LiveTurn {
     refusals: u32,
     /// Steps recorded so far.
     events: u32,
+    /// Messages posted beside the reply.
+    posts: u32,
+    /// What the session fetched itself.
+    fetched: tool::Fetched,
 }
 
 /// Whether work is taken on.
@@ -254,7 +261,7 @@ impl Engine {
             Request::Delete { message } => self.delete(store, &message, now),
             Request::Cancel { run } => self.cancel(store, &run, now),
             Request::Retry { run } => self.retry(store, &run, now),
-            Request::Decline { run, reason } => self.decline(&run, &reason),
+            Request::Tool(call) => self.tool(store, *call, now),
             Request::ImportWatermarks(placed) => self.import_watermarks(store, &placed),
             Request::Shutdown => {
                 self.touched = true;
@@ -317,7 +324,8 @@ impl Request {
             | Self::Delete { .. }
             | Self::Retry { .. }
             | Self::ImportWatermarks(_) => true,
-            Self::Cancel { .. } | Self::Decline { .. } | Self::Shutdown | Self::CancelTurns => false,
+            // A turn that may end by itself may use its tools until then.
+            Self::Cancel { .. } | Self::Tool(_) | Self::Shutdown | Self::CancelTurns => false,
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod engine;
 pub mod error;
 mod http;
+mod mcp;
 mod preset;
 mod serve;
 pub mod settings;

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::engine::{Engine, Request, Rules};
 use crate::error::{ApiError, Code};
 use crate::http::{App, Gate, router};
+use crate::mcp::{self, Tokens, ToolAccess};
 use crate::preset;
 use crate::settings::Settings;
 use crate::shell::{self, Clock, Readers, Service};
@@ -91,10 +92,12 @@ pub async fn serve(
         env: settings.env,
         time: settings.time,
         guide: settings.guide.clone(),
+        tools: ToolAccess { tokens: Tokens::default(), address, bridge: settings.bridge },
     };
     sweep(&start);
     first_start(&mut store, &settings.owner, &settings.guide, clock.now().wall)?;
     let owner = owner(&store, &settings.owner)?;
+    let tokens = start.tools.tokens.clone();
     let reach = start.clone();
     let rules = Rules {
         limits: settings.limits,
@@ -111,7 +114,8 @@ pub async fn serve(
     let app =
         App { service: service.clone(), readers: Readers::new(data.clone()), start: Arc::new(start), owner };
     let (close, closed) = oneshot::channel::<()>();
-    let served = axum::serve(listener, router(app, Gate::new(&token, address.port())))
+    let api = router(app, Gate::new(&token, address.port()));
+    let served = axum::serve(listener, api.merge(mcp::router(service.clone(), tokens, address.port())))
         .with_graceful_shutdown(async move {
             // Both a word and the sender's end mean: close.
             let _ = closed.await;

@@ -26,6 +26,8 @@ pub struct Settings {
     pub holder: Vec<String>,
     /// Program and arguments of the built-in agent: `[highwater, guide]`.
     pub guide: Vec<String>,
+    /// Program and arguments of the bridge for agents whose tool servers are programs: `[highwater, mcp]`.
+    pub bridge: Vec<String>,
     /// Name of the owner, made on the first start.
     pub owner: String,
     /// The server's own environment, out of which an agent's is picked (6.11).

@@ -256,6 +256,7 @@ impl Worker {
             }
             Job::Agent(event) => {
                 tell_notices(&event);
+                self.close_tools(&event);
                 if let Err(error) = answer {
                     self.give_up(event, &error);
                 }
@@ -278,8 +279,16 @@ impl Worker {
         }
     }
 
+    /// The token of a process that is gone goes with it.
+    fn close_tools(&self, event: &agents::Event) {
+        if matches!(event.kind, agents::EventKind::Exited { .. }) {
+            self.start.tools.tokens.close(&event.key, event.epoch);
+        }
+    }
+
     /// What an agent did cannot be taken in: its process ends, which ends its run visibly.
     fn give_up(&mut self, event: agents::Event, error: &ApiError) {
+        self.close_tools(&event);
         let agents::Event { key, epoch, kind } = event;
         tracing::error!(binding = %key.binding, %error, ?kind, "an event of an agent was dropped; its process ends");
         self.agents.carry_out(agents::Command::End { key, epoch });
@@ -290,7 +299,7 @@ impl Worker {
         while let Some(command) = self.engine.next_command() {
             match command {
                 Command::Start { key, epoch, binding, system_prompt } => {
-                    let spec = self.start.spec(&binding, system_prompt);
+                    let spec = self.start.process(key.clone(), epoch, &binding, system_prompt);
                     self.agents.carry_out(agents::Command::Start { key, epoch, spec: Box::new(spec) });
                 }
                 Command::Prompt { key, epoch, run, text } => {

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use agents::environment::{self, Own};
 use agents::{Hide, Spec, TimeLimits};
+use delivery::model::{Epoch, Key};
 use storage::{Binding, EnvVar};
 
 use crate::error::ApiError;
+use crate::mcp::ToolAccess;
 use crate::preset::GUIDE;
 
 /// Makes the spec of a process out of a binding.
@@ -20,10 +22,24 @@ pub(crate) struct StartAgents {
     pub(crate) time: TimeLimits,
     /// Program and arguments of the guide: where this very program is today.
     pub(crate) guide: Vec<String>,
+    /// How processes get at Highwater's own tools.
+    pub(crate) tools: ToolAccess,
 }
 
 impl StartAgents {
-    pub(crate) fn spec(&self, binding: &Binding, system_prompt: Option<String>) -> Spec {
+    /// For the process of this key and epoch, with a token of its own for the tools; the guide needs none.
+    pub(crate) fn process(
+        &self,
+        key: Key,
+        epoch: Epoch,
+        binding: &Binding,
+        system_prompt: Option<String>,
+    ) -> Spec {
+        let spec = self.spec(binding, system_prompt);
+        if binding.spec.preset == GUIDE { spec } else { self.tools.offer(key, epoch, spec) }
+    }
+
+    fn spec(&self, binding: &Binding, system_prompt: Option<String>) -> Spec {
         let wishes = wishes(&binding.spec.env);
         Spec {
             command: self.command(binding).to_vec(),
@@ -32,6 +48,7 @@ impl StartAgents {
             secrets: environment::secrets(&self.env, &wishes),
             system_prompt,
             model: binding.spec.model.clone(),
+            tools: None,
             hide: Some(Hide { folder: self.data.clone(), but: self.own_folder(binding) }),
             mark: self.mark(),
             limits: self.time,

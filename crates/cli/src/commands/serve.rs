@@ -57,12 +57,13 @@ impl Serve {
     }
 }
 
-/// The binary's own two programs.
+/// The binary's own programs.
 fn programs() -> Result<Programs, Failure> {
     let path = std::env::current_exe()
         .map_err(|error| Failure::new(Kind::Internal, format!("the path of this program: {error}")))?;
     let path = input::path_text(&path)?;
-    Ok(Programs { holder: vec![path.clone(), "hold".to_owned()], guide: vec![path, "guide".to_owned()] })
+    let program = |name: &str| vec![path.clone(), name.to_owned()];
+    Ok(Programs { holder: program("hold"), guide: program("guide"), bridge: program("mcp") })
 }
 
 fn log(context: &Context) -> Result<(), Failure> {

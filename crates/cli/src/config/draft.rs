@@ -85,6 +85,7 @@ impl Draft {
             time: self.time,
             holder: programs.holder,
             guide: programs.guide,
+            bridge: programs.bridge,
             owner: self.owner.map_or_else(|| login_name(env), Ok)?,
             env: env.pairs(),
         })

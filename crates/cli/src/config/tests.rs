@@ -19,6 +19,7 @@ fn programs() -> Programs {
     Programs {
         holder: vec!["/bin/highwater".to_owned(), "hold".to_owned()],
         guide: vec!["/bin/highwater".to_owned(), "guide".to_owned()],
+        bridge: vec!["/bin/highwater".to_owned(), "mcp".to_owned()],
     }
 }
 
@@ -37,6 +38,7 @@ fn defaults() -> Settings {
         },
         holder: programs().holder,
         guide: programs().guide,
+        bridge: programs().bridge,
         owner: "aiko".to_owned(),
         env: Vec::new(),
     }

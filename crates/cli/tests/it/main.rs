@@ -14,3 +14,5 @@ mod processes;
 mod server;
 #[cfg(test)]
 mod thirty_mentions;
+#[cfg(test)]
+mod tools;

@@ -160,22 +160,20 @@ impl Engine {
             SessionPolicy::Resident | SessionPolicy::Saved => After::Keep,
             SessionPolicy::Fresh => After::End,
         };
-        let declined = self.turn_of(key, &run.id).and_then(|turn| turn.declined.clone());
+        let ended = self.turn_of(key, &run.id);
+        let (declined, posts) = ended.map_or((None, 0), |turn| (turn.declined.clone(), turn.posts));
         let usage = turn.usage.map(usage_of);
         let (status, error) = outcome(&turn, declined);
         let text =
             turn.text.map(|text| text.replace('\0', "\u{fffd}")).filter(|text| !text.trim().is_empty());
         match (status, text) {
             (RunStatus::Succeeded, Some(text)) => {
-                for part in split(&text, MESSAGE_BYTES_MAX) {
-                    let author =
-                        Author { kind: AuthorKind::Agent, name: format!("@{}", binding.spec.handle) };
-                    say(store, &run, author, part, now)?;
-                }
+                self.reply(store, &run, &binding, &text, now)?;
                 if let Some(note) = &error {
                     tell_end(store, &run, status, note, now)?;
                 }
             }
+            (RunStatus::Succeeded, None) if posts > 0 => {}
             (RunStatus::Succeeded, None) => tell_end(store, &run, status, "(no reply)", now)?,
             (RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined, _) => {
                 tell_end(store, &run, status, error.as_deref().unwrap_or("by request"), now)?;
@@ -184,6 +182,27 @@ impl Engine {
         }
         let error = if status == RunStatus::Succeeded { None } else { error };
         self.settle(store, key, &Ending { status, error, usage, told: None }, after, now)
+    }
+
+    /// Posts a reply, in parts if it is long, and calls the agents that it begins with.
+    fn reply(
+        &mut self,
+        store: &mut dyn Store,
+        run: &Run,
+        binding: &Binding,
+        text: &str,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let mut first = None;
+        for part in split(text, MESSAGE_BYTES_MAX) {
+            let author = Author { kind: AuthorKind::Agent, name: format!("@{}", binding.spec.handle) };
+            let message = say(store, run, author, part, now)?;
+            first.get_or_insert(message);
+        }
+        match first {
+            Some(first) => self.call_by_reply(store, run, binding, &first, now),
+            None => Ok(()),
+        }
     }
 
     fn turn_failed(
@@ -315,7 +334,7 @@ fn permission_notice(
     if refusals == REFUSALS_TOLD_MAX {
         text.push_str(&format!(" (further refusals are told by: highwater run show {})", run.id));
     }
-    say(store, &run, host(), text, now)
+    say(store, &run, host(), text, now).map(|_| ())
 }
 
 fn outcome(turn: &Turn, declined: Option<String>) -> (RunStatus, Option<String>) {

@@ -96,17 +96,28 @@ impl Engine {
         let bindings = store.bindings(Some(&channel.id))?;
         let handles: Vec<&str> = bindings.iter().map(|binding| binding.spec.handle.as_str()).collect();
         let named = mentions(&message.row.text, &handles);
-        let max = usize::try_from(self.rules.max_recipients).unwrap_or(usize::MAX);
-        let (first, rest) = named.split_at(named.len().min(max));
-        if !rest.is_empty() {
-            let rest: Vec<String> = rest.iter().map(|handle| format!("@{handle}")).collect();
-            let text = format!("one message reaches {max} agents at most; not asked: {}", rest.join(", "));
-            notice(store, message, text, now)?;
-        }
+        let first = self.within_recipients(store, message, &named, now)?;
         let chosen = first
             .iter()
             .filter_map(|handle| bindings.iter().find(|binding| binding.spec.handle == *handle).cloned());
         Ok(chosen.collect())
+    }
+
+    /// The first `max_recipients` of the named; a notice names the rest.
+    pub(super) fn within_recipients<'a>(
+        &self,
+        store: &mut dyn Store,
+        message: &Message,
+        named: &'a [&'a str],
+        now: Now,
+    ) -> Result<&'a [&'a str], ApiError> {
+        let max = usize::try_from(self.rules.max_recipients).unwrap_or(usize::MAX);
+        let (first, rest) = named.split_at(named.len().min(max));
+        if !rest.is_empty() {
+            let text = format!("one message reaches {max} agents at most; not asked: {}", handles(rest));
+            notice(store, message, text, now)?;
+        }
+        Ok(first)
     }
 
     pub(super) fn enqueue(&mut self, run: &Run) {
@@ -166,7 +177,19 @@ pub(super) fn notice(
     Ok(())
 }
 
-fn check_text(text: &str) -> Result<(), ApiError> {
+/// Handles as people read them: `@a, @b`.
+pub(super) fn handles(names: &[&str]) -> String {
+    names.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The message, new or not.
+pub(super) fn posted(appended: Appended) -> Message {
+    match appended {
+        Appended::New(message) | Appended::Before(message) => message,
+    }
+}
+
+pub(super) fn check_text(text: &str) -> Result<(), ApiError> {
     if text.len() > MESSAGE_BYTES_MAX {
         return Err(ApiError::new(
             Code::TooLarge,

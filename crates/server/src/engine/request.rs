@@ -4,6 +4,8 @@ use delivery::model::{ChannelId, Key, MessageId, RunId};
 use delivery::residency::State;
 use storage::{Binding, Channel, Message, NewBinding, Person, PlacedWatermark, Run};
 
+use super::ToolCall;
+
 /// A message that a person wants to post.
 #[derive(Clone, Debug)]
 pub struct Post {
@@ -79,13 +81,8 @@ pub enum Request {
         /// Which.
         run: RunId,
     },
-    /// The agent declines the turn that it has (7.5).
-    Decline {
-        /// The run that it declines.
-        run: RunId,
-        /// Why.
-        reason: String,
-    },
+    /// An agent calls one of its tools (7).
+    Tool(Box<ToolCall>),
     /// Put watermarks in place.
     ImportWatermarks(Vec<PlacedWatermark>),
     /// No new work; turns may end.
@@ -114,6 +111,8 @@ pub enum Reply {
     Message(Box<Message>),
     /// A run.
     Run(Box<Run>),
+    /// What a tool tells the agent.
+    Told(String),
     /// Done.
     Done,
 }

@@ -4,8 +4,10 @@ use delivery::model::{AuthorKind, Key, MessageId, RunId};
 use delivery::residency::{self, After};
 use delivery::turn::Told;
 use delivery::{Author, queue};
-use storage::{Ending, NewMessage, Run, RunStatus, Store};
+use storage::{Ending, Message, NewMessage, Run, RunStatus, Store};
 
+use super::post::posted;
+use super::tool::keep_fetched;
 use super::{Command, Engine, Now, Reply, host};
 use crate::error::ApiError;
 
@@ -103,18 +105,6 @@ impl Engine {
         Ok(Reply::Run(Box::new(again)))
     }
 
-    /// Notes that the agent declines; the run ends so when its turn does.
-    pub(super) fn decline(&mut self, id: &RunId, reason: &str) -> Result<Reply, ApiError> {
-        let Some((key, _)) = self.open.get(id) else {
-            return Err(ApiError::conflict(format!("run {id} is not running")));
-        };
-        let turn = self.live.get_mut(key).and_then(|live| live.turn.as_mut()).filter(|turn| turn.run == *id);
-        let Some(turn) = turn else { return Err(ApiError::conflict(format!("run {id} is not running"))) };
-        turn.declined = Some(reason.to_owned());
-        self.touched = true;
-        Ok(Reply::Done)
-    }
-
     /// Ends the turn that a key has and frees the key. What was told stays told only if `status` is a success.
     pub(super) fn settle(
         &mut self,
@@ -127,7 +117,10 @@ impl Engine {
         let Some(turn) = self.live.get(key).and_then(|live| live.turn.clone()) else { return Ok(()) };
         let epoch = self.live[key].epoch;
         let told = self.told_after(store, key, &turn, ending.status)?;
-        store.end_run(&turn.run, &Ending { told, ..ending.clone() }, now.wall)?;
+        let counts = store.end_run(&turn.run, &Ending { told, ..ending.clone() }, now.wall)?;
+        if counts {
+            keep_fetched(store, key, &turn)?;
+        }
         self.touched = true;
         if let Some(live) = self.live.get_mut(key) {
             live.turn = None;
@@ -199,7 +192,7 @@ pub(super) fn tell_end(
         RunStatus::Succeeded => format!("@{handle}: {reason}"),
         RunStatus::Queued | RunStatus::Running => format!("run {id} of @{handle}: {reason}"),
     };
-    say(store, run, host(), text, now)
+    say(store, run, host(), text, now).map(|_| ())
 }
 
 /// Posts what a run says, where its mention was.
@@ -209,7 +202,7 @@ pub(super) fn say(
     author: Author,
     text: String,
     now: Now,
-) -> Result<(), ApiError> {
+) -> Result<Message, ApiError> {
     let native = match author.kind {
         AuthorKind::Agent => run.staged.as_ref().map(|staged| staged.native.clone()),
         AuthorKind::User | AuthorKind::System => None,
@@ -223,8 +216,7 @@ pub(super) fn say(
         text,
         client_id: None,
     };
-    store.append(&new, now.wall)?;
-    Ok(())
+    Ok(posted(store.append(&new, now.wall)?))
 }
 
 /// The thread that a reply goes to: none if its root was deleted since, so that the reply is not lost.

@@ -1,5 +1,7 @@
 //! The engine with a real store and pretend agents, in virtual time.
 
+mod among;
+mod tools;
 mod world;
 
 use agents::{Event, EventKind, Stop, Turn, Update};
@@ -7,7 +9,7 @@ use delivery::model::NativeId;
 use storage::{Read, RunStatus, Store};
 
 use self::world::World;
-use super::{Command, Input, Post, Reply, Request, Rules};
+use super::{Command, Input, Post, Reply, Request, Rules, Tool};
 
 const MINUTE: u64 = 60_000;
 
@@ -79,7 +81,7 @@ fn a_declined_run_commits() {
     world.post("@claude do something rude");
     let epoch = world.started("claude", "s-1");
     let (run, _) = world.prompt("claude");
-    world.ask(Request::Decline { run: run.clone(), reason: "not my task".to_owned() }).unwrap();
+    world.call("claude", epoch, Tool::Decline { reason: "not\nmy task".to_owned() }).unwrap();
     world.answered("claude", epoch, &run, "I declined.");
     assert_eq!(world.status(&run), RunStatus::Declined);
     assert_eq!(world.mark("claude").unwrap().ids.len(), 2);

@@ -11,6 +11,7 @@ use storage::{Binding, DeliveryQuery, Message, Run, Session, Staged, Store};
 
 use super::parts::{self, Parts};
 use super::run::read_told;
+use super::tool::Fetched;
 use super::{Command, Engine, Live, LiveTurn, Now};
 use crate::error::ApiError;
 
@@ -104,6 +105,8 @@ impl Engine {
             cancelling: false,
             refusals: 0,
             events: 0,
+            posts: 0,
+            fetched: Fetched::of_turn(run.thread, staged.watermark_after),
         };
         if let Some(live) = self.live.get_mut(key) {
             live.turn = Some(turn);
@@ -232,7 +235,7 @@ fn why(store: &dyn Store, binding: &Binding, key: &Key, lease: Lease) -> Result<
 }
 
 /// 5.3: base keeps one when supervised and resident; lean when resident or saved.
-fn keeps_session(binding: &Binding) -> bool {
+pub(super) fn keeps_session(binding: &Binding) -> bool {
     let kept = match binding.spec.session {
         SessionPolicy::Resident | SessionPolicy::Saved => true,
         SessionPolicy::Fresh => false,

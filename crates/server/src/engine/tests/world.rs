@@ -9,7 +9,7 @@ use delivery::{Limits, Moment, Timestamp, Watermark};
 use storage::{Message, NewBinding, Read, Role, Run, RunStatus, Sqlite, Store};
 use tempfile::TempDir;
 
-use super::super::{Command, Engine, Input, Now, Post, Reply, Request, Rules, key_of};
+use super::super::{Command, Engine, Input, Now, Post, Reply, Request, Rules, Tool, ToolCall, key_of};
 use crate::error::ApiError;
 
 pub(super) struct World {
@@ -89,6 +89,15 @@ impl World {
             unreachable!("a post is answered by what was posted")
         };
         (*message, runs)
+    }
+
+    /// Calls a tool with the token of a process; what it tells.
+    pub(super) fn call(&mut self, handle: &str, epoch: Epoch, tool: Tool) -> Result<String, ApiError> {
+        let call = ToolCall { key: self.key(handle), epoch, tool };
+        match self.ask(Request::Tool(Box::new(call)))? {
+            Reply::Told(told) => Ok(told),
+            other => unreachable!("a tool is answered by what it tells, not {other:?}"),
+        }
     }
 
     pub(super) fn key(&self, handle: &str) -> Key {

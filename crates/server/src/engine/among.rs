@@ -1,0 +1,91 @@
+//! Agents among themselves (2.7): whom an agent's message calls, and when they must wait for a person.
+
+use delivery::mention::leading;
+use delivery::model::AuthorKind;
+use storage::{Binding, Message, Run, Store};
+
+use super::post::{handles, notice};
+use super::request::key_of;
+use super::{Engine, Now};
+use crate::error::ApiError;
+
+/// Turns of agents in a row, in a channel or thread or along one chain of calls, until a person writes.
+pub(super) const TURNS_MAX: u32 = 4;
+
+impl Engine {
+    /// Calls the agents that a reply begins with, but the one that wrote it. In a direct conversation there are none.
+    pub(super) fn call_by_reply(
+        &mut self,
+        store: &mut dyn Store,
+        run: &Run,
+        own: &Binding,
+        message: &Message,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        if !message.row.text.contains('@') || store.channel_by_id(&message.channel)?.direct.is_some() {
+            return Ok(());
+        }
+        let bindings = store.bindings(Some(&message.channel))?;
+        let known: Vec<&str> = bindings.iter().map(|binding| binding.spec.handle.as_str()).collect();
+        let mut named = leading(&message.row.text, &known);
+        named.retain(|handle| *handle != own.spec.handle);
+        self.call(store, run, message, &named, now).map(|_| ())
+    }
+
+    /// Makes runs of the named agents for a message of an agent, as many as the limits let; notices name the rest. In
+    /// the same transaction as the message. `run` is the one in which it was written.
+    pub(super) fn call(
+        &mut self,
+        store: &mut dyn Store,
+        run: &Run,
+        message: &Message,
+        named: &[&str],
+        now: Now,
+    ) -> Result<Vec<Run>, ApiError> {
+        if named.is_empty() {
+            return Ok(Vec::new());
+        }
+        let named = self.within_recipients(store, message, named, now)?;
+        let room = usize::try_from(room(store, run, message)?).unwrap_or(usize::MAX);
+        let (called, rest) = named.split_at(named.len().min(room));
+        if !rest.is_empty() {
+            let text = format!(
+                "agents take {TURNS_MAX} turns in a row at most; not asked: {}. They go on when a person has written",
+                handles(rest)
+            );
+            notice(store, message, text, now)?;
+        }
+        let bindings = store.bindings(Some(&message.channel))?;
+        let mut runs = Vec::new();
+        for binding in called.iter().filter_map(|handle| bindings.iter().find(|at| at.spec.handle == *handle))
+        {
+            runs.push(store.add_run(&key_of(binding), &message.row.id, None, now.wall)?);
+        }
+        for run in &runs {
+            self.enqueue(run);
+        }
+        Ok(runs)
+    }
+}
+
+/// How many more turns agents may take for a message that was written in this run.
+fn room(store: &dyn Store, run: &Run, message: &Message) -> Result<u32, ApiError> {
+    let since = store.since_people(&message.channel, message.thread.as_ref())?;
+    let chain = chain(store, run, since.newest_seq)?;
+    // A chain that goes on in another thread each time would be new in every place.
+    let room = if chain < TURNS_MAX { TURNS_MAX.saturating_sub(since.turns) } else { 0 };
+    Ok(room)
+}
+
+/// Turns of the chain of calls that ends with a run, since a person wrote in its channel; [`TURNS_MAX`] at most.
+fn chain(store: &dyn Store, run: &Run, newest_seq: u64) -> Result<u32, ApiError> {
+    let mut turns = 1;
+    let mut message = store.message(&run.message)?;
+    while turns < TURNS_MAX {
+        let by_agent = message.row.author.kind == AuthorKind::Agent && message.row.seq > newest_seq;
+        let Some(caller) = message.run.filter(|_| by_agent) else { break };
+        message = store.message(&store.run(&caller)?.message)?;
+        turns += 1;
+    }
+    Ok(turns)
+}
