@@ -42,6 +42,7 @@ const WALLS: &[Wall] = &[
         within: &["storage", "bench"],
         reason: "nothing above `storage` assumes SQLite",
     },
+    Wall { library: "rmcp", within: &["server"], reason: "agents' tools are served by the server" },
     Wall { library: "agent-client-protocol", within: &["agents"], reason: PROTOCOL },
     Wall { library: "agent-client-protocol-schema", within: &["agents"], reason: PROTOCOL },
     Wall {

@@ -26,8 +26,12 @@ const LEFT_BEHIND: &[&str] = &[concat!("#[ig", "nore"), concat!("db", "g!(")];
 
 /// The only places, tests and benchmarks apart, where a process is started: for agents; by the program that plays an
 /// agent in tests, whose children must die with it; for the tools of `cargo xtask`.
-const SPAWNS: &[&str] =
-    &["crates/agents/src/spawn.rs", "crates/agents/src/bin/scripted-agent/daemon.rs", "xtask/src/process.rs"];
+const SPAWNS: &[&str] = &[
+    "crates/agents/src/spawn.rs",
+    "crates/agents/src/bin/scripted-agent/daemon.rs",
+    "crates/agents/src/bin/scripted-agent/tool_client.rs",
+    "xtask/src/process.rs",
+];
 
 /// Split as above.
 const SPAWN: &str = concat!("Command", "::new(");

@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::process::Stdio;
 
 use rmcp::model::CallToolRequestParams;
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Value, json};
 
-use crate::server::{TestServer, wait_until};
+use crate::server::{TestServer, command, program_path, wait_until};
 
 const TOOLS: &str = "channel_history channel_roster project_activity channel_post decline";
 
@@ -252,10 +251,61 @@ fn the_token_is_never_shown() {
     assert_eq!(texts(&asked), ["my token is [redacted]", "my token is [redacted]"]);
 }
 
-/// rmcp's own client, with the token of a process.
+#[test]
+fn a_client_of_the_newest_protocol_goes_through_the_bridge() {
+    let server = TestServer::start();
+    add(&server, "echo", "general", Over::Http);
+    run(&server, "general", "echo", &json!([{ "text": "hello" }]));
+    let (url, token) = access(&server, "echo");
+    let message = |id: u64, method: &str, mut params: Value| {
+        params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {} });
+        format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+    };
+    let input = [
+        message(1, "server/discover", json!({})),
+        message(2, "tools/list", json!({})),
+        message(3, "tools/call", json!({ "name": "project_activity", "arguments": {} })),
+        "no json\n".to_owned(),
+    ];
+    let answers = |token: &str| -> Vec<Value> {
+        let mut bridge = command(&program_path("highwater"));
+        bridge.arg("mcp").env_clear().env("HIGHWATER_MCP_URL", &url).env("HIGHWATER_MCP_TOKEN", token);
+        let mut bridge = bridge.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        bridge.stdin.take().unwrap().write_all(input.concat().as_bytes()).unwrap();
+        let output = bridge.wait_with_output().unwrap();
+        assert!(output.status.success());
+        let lines = std::str::from_utf8(&output.stdout).unwrap().lines();
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let answered = answers(&token);
+    let ids: Vec<&Value> = answered.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(json!(ids), json!([1, 2, 3, null]));
+    assert_eq!(
+        answered[0]["result"]["supportedVersions"].as_array().map(Vec::is_empty),
+        Some(false),
+        "{answered:?}"
+    );
+    assert_eq!(answered[1]["result"]["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(answered[2]["result"]["content"][0]["text"], "This channel has no project.");
+    assert_eq!(answered[3]["error"]["code"], -32_600);
+    let refused = answers("wrong");
+    assert!(
+        refused[1]["error"]["message"].as_str().unwrap().starts_with("the tools need the token"),
+        "{refused:?}"
+    );
+}
+
+/// rmcp's own client, through a bridge with the token of a process.
 async fn client(url: &str, token: &str) -> rmcp::service::RunningService<RoleClient, ()> {
-    let config = StreamableHttpClientTransportConfig::with_uri(url).auth_header(token);
-    ().serve(StreamableHttpClientTransport::from_config(config)).await.unwrap()
+    let mut bridge = command(&program_path("highwater"));
+    bridge.arg("mcp").env_clear().env("HIGHWATER_MCP_URL", url).env("HIGHWATER_MCP_TOKEN", token);
+    bridge.stdin(Stdio::piped()).stdout(Stdio::piped());
+    // It ends with its input, which the client closes.
+    let mut bridge = tokio::process::Command::from(bridge).spawn().unwrap();
+    let pipes = (bridge.stdout.take().unwrap(), bridge.stdin.take().unwrap());
+    ().serve(pipes).await.unwrap()
 }
 
 async fn call(

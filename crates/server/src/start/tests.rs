@@ -7,6 +7,7 @@ use agents::TimeLimits;
 use storage::{Binding, EnvVar};
 
 use super::StartAgents;
+use crate::mcp::{Tokens, ToolAccess};
 use crate::preset::{CUSTOM, guide_binding};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -26,6 +27,11 @@ fn a_relative_program_starts_from_the_agents_folder() {
         env: vec![("PATH".to_owned(), own.display().to_string()), ("HAS".to_owned(), "it".to_owned())],
         time: TimeLimits { start: SECOND, inactivity: SECOND, turn: SECOND, grace: SECOND },
         guide: Vec::new(),
+        tools: ToolAccess {
+            tokens: Tokens::default(),
+            address: std::net::SocketAddr::from(([127, 0, 0, 1], 1)),
+            bridge: Vec::new(),
+        },
     };
     let project = project.display().to_string();
     let check = |program: &str, cwd: Option<&str>, expected: bool| {

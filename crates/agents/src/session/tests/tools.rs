@@ -1,4 +1,4 @@
-//! Highwater's own tools: how a session is told of them, and that nobody is asked about their use.
+//! What an agent asks for, and Highwater's own tools, about whose use nobody is asked.
 
 use super::*;
 
@@ -59,4 +59,24 @@ fn permission_for_an_own_tool_is_given_without_a_word() {
     check(&with, "Bash", "s", "no", true);
     check(&with, "mcp__highwater__decline", "another", "no", false);
     check(&spec(None, None), "mcp__highwater__decline", "s", "no", true);
+}
+
+#[test]
+fn requests_of_the_agent_are_refused() {
+    let mut talk = Talk::in_turn();
+    let params = json!({"sessionId": "s", "toolCall": {"toolCallId": "t", "title": "rm"}, "options": [
+        {"optionId": "yes", "kind": "allow_once"}, {"optionId": "no", "kind": "reject_once"}]});
+    talk.hears(&json!({"id": "p", "method": "session/request_permission", "params": params}));
+    let rejected = Update::PermissionRejected { title: "rm".to_owned(), option: Some("no".to_owned()) };
+    let outcome = json!({"outcome": {"outcome": "selected", "optionId": "no"}});
+    talk.check(&[update(rejected), Done::Line(json!({"id": "p", "result": outcome}))]);
+    talk.hears(&json!({"id": 0, "method": "session/request_permission", "params": {}}));
+    talk.hears(&json!({"id": null, "method": "fs/read_text_file", "params": {}}));
+    talk.hears(&json!({"id": [7], "method": "terminal/create"}));
+    talk.hears(&json!({"method": "$/cancel_request"}));
+    let not_found = json!({"code": -32601, "message": "method not found"});
+    talk.check(&[
+        Done::Line(json!({"id": 0, "error": {"code": -32602, "message": "not understood"}})),
+        Done::Line(json!({"id": [7], "error": not_found})),
+    ]);
 }

@@ -94,10 +94,10 @@ impl World {
     /// Calls a tool with the token of a process; what it tells.
     pub(super) fn call(&mut self, handle: &str, epoch: Epoch, tool: Tool) -> Result<String, ApiError> {
         let call = ToolCall { key: self.key(handle), epoch, tool };
-        match self.ask(Request::Tool(Box::new(call)))? {
-            Reply::Told(told) => Ok(told),
-            other => unreachable!("a tool is answered by what it tells, not {other:?}"),
-        }
+        let Reply::Told(told) = self.ask(Request::Tool(Box::new(call)))? else {
+            unreachable!("a tool is answered by what it tells")
+        };
+        Ok(told)
     }
 
     pub(super) fn key(&self, handle: &str) -> Key {
