@@ -4,6 +4,7 @@ pub(crate) mod channels;
 pub(crate) mod deletions;
 pub(crate) mod deliveries;
 pub(crate) mod fetched;
+pub(crate) mod identity;
 pub(crate) mod messages;
 pub(crate) mod runs;
 pub(crate) mod searches;
@@ -88,6 +89,7 @@ pub(crate) fn new_binding(channel: &ChannelId, handle: &str) -> NewBinding {
         model: None,
         cwd: Some("/srv/project".to_owned()),
         instructions: None,
+        addressed_by: AddressedBy::Members,
     }
 }
 

@@ -12,4 +12,4 @@ pub use atomically::atomically;
 pub use error::Error;
 pub use record::*;
 pub use sqlite::{Reader, Sqlite, in_use};
-pub use store::{Read, Store};
+pub use store::{Read, ReadIdentity, Store, StoreIdentity};

@@ -1,11 +1,15 @@
 //! What is stored, as values.
 
+mod identity;
+
 use std::ops::Range;
 
 use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId, SessionPolicy};
 use delivery::turn::Lease;
 use delivery::{Author, Policy, Row, Timestamp, Watermark};
 use serde::{Deserialize, Serialize};
+
+pub use self::identity::*;
 
 /// Bytes of a message's text at most.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -23,27 +27,12 @@ pub struct Channel {
     pub created_at: Timestamp,
     /// Highest event number so far; 0 for an empty channel.
     pub last_seq: u64,
-}
-
-/// A person's role in the workspace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// May do everything.
-    Owner,
-    /// A member.
-    Member,
-}
-
-/// A person.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Person {
-    /// Unique name, in one namespace with agents' handles.
-    pub name: String,
-    /// Role.
-    pub role: Role,
-    /// Creation.
-    pub created_at: Timestamp,
+    /// Who may find it; a direct conversation is private.
+    pub access: Access,
+    /// What it is about; may be empty.
+    pub topic: String,
+    /// Since when it takes no more posts.
+    pub archived_at: Option<Timestamp>,
 }
 
 /// One setting of an agent's environment.
@@ -80,6 +69,8 @@ pub struct NewBinding {
     pub cwd: Option<String>,
     /// Constant text after the framing.
     pub instructions: Option<String>,
+    /// Whose messages make runs of it.
+    pub addressed_by: AddressedBy,
 }
 
 /// A binding.
@@ -123,6 +114,8 @@ pub struct Message {
     pub thread: Option<MessageId>,
     /// The run that it answers or tells of.
     pub run: Option<RunId>,
+    /// The person who wrote it, whatever their name is now; the row has the name that they wrote it under.
+    pub person: Option<PersonId>,
     /// What the core sees. A deleted message has an empty text.
     pub row: Row,
     /// 1, and one more for each edit.

@@ -2,9 +2,12 @@
 
 mod binding;
 mod channel;
+mod credential;
 mod delivery_rows;
 mod folder;
+mod identity;
 mod member;
+mod membership;
 mod message;
 mod reader;
 mod run;
@@ -33,7 +36,7 @@ use crate::{Error, Store};
 /// How long a statement waits for another connection's lock. Readers never hold one for long.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// All statements of this crate fit: none is prepared twice.
-const STATEMENTS_MAX: usize = 160;
+const STATEMENTS_MAX: usize = 200;
 /// After a burst the write-ahead log is cut back to this size.
 const LOG_BYTES_MAX: i64 = 64 * 1024 * 1024;
 

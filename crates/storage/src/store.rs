@@ -1,13 +1,16 @@
 //! The contract of a store. Every backend passes the suite of `contract.rs`.
 
+mod identity;
+
 use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId};
 use delivery::{Timestamp, Watermark};
 
+pub use self::identity::{ReadIdentity, StoreIdentity};
 use crate::Error;
 use crate::record::*;
 
 /// What can be asked of a store. Lists come oldest first unless said otherwise.
-pub trait Read: Send {
+pub trait Read: ReadIdentity {
     /// A channel by name.
     fn channel(&self, name: &str) -> Result<Channel, Error>;
     /// A channel by id.
@@ -98,12 +101,13 @@ pub trait Read: Send {
 }
 
 /// What can be changed in a store. Each call is atomic by itself; [`Store::atomic`] joins several.
-pub trait Store: Read {
+pub trait Store: Read + StoreIdentity {
     /// Runs `work` in one durable transaction: all of it or nothing. Inside another one it is a savepoint: its
     /// failure undoes its own part alone. Durable when the outermost one has returned `Ok`.
     fn atomic(&mut self, work: &mut dyn FnMut(&mut dyn Store) -> Result<(), Error>) -> Result<(), Error>;
 
-    /// Makes a channel. `direct`: the handle of the agent it is a direct conversation with.
+    /// Makes a channel without members. `direct`: the handle of the agent it is a direct conversation with, which
+    /// makes it private.
     fn add_channel(&mut self, name: &str, direct: Option<&str>, at: Timestamp) -> Result<Channel, Error>;
     /// Makes a person.
     fn add_person(&mut self, name: &str, role: Role, at: Timestamp) -> Result<Person, Error>;

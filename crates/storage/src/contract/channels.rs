@@ -18,6 +18,9 @@ fn channels_have_one_name(store: &mut dyn Store) {
         direct: direct.map(str::to_owned),
         created_at: at(second),
         last_seq: 0,
+        access: if direct.is_some() { Access::Private } else { Access::Public },
+        topic: String::new(),
+        archived_at: None,
     };
     check("add", &general, &channel("c1", "general", None, 0));
     check("add", &direct, &channel("c2", "desk", Some("guide"), 1));
@@ -36,9 +39,15 @@ fn people_and_agents_share_their_names(store: &mut dyn Store) {
     let ben = store.add_person("ben", Role::Member, at(1)).unwrap();
     let aiko = store.add_person("Aiko", Role::Owner, at(2)).unwrap();
     store.add_binding(&new_binding(&channel, "Claude"), at(3)).unwrap();
-    let person = |name: &str, role, second| Person { name: name.to_owned(), role, created_at: at(second) };
-    check("add", &ben, &person("ben", Role::Member, 1));
-    check("by name", store.person("Aiko").unwrap(), person("Aiko", Role::Owner, 2));
+    let person = |id: &str, name: &str, role, second| Person {
+        id: id.into(),
+        name: name.to_owned(),
+        role,
+        created_at: at(second),
+        deactivated_at: None,
+    };
+    check("add", &ben, &person("p1", "ben", Role::Member, 1));
+    check("by name", store.person("Aiko").unwrap(), person("p2", "Aiko", Role::Owner, 2));
     check("all", store.people().unwrap(), vec![aiko, ben]);
     check_refused("other case", store.person("aiko"), "no such person: aiko");
     check_refused("an agent", store.person("Claude"), "no such person: Claude");
@@ -93,6 +102,7 @@ fn bindings_are_what_was_given(store: &mut dyn Store) {
         model: Some("large".to_owned()),
         cwd: None,
         instructions: Some("Be brief.\n".to_owned()),
+        addressed_by: AddressedBy::Owners,
         ..new_binding(&channel, "codex")
     };
     for (id, spec) in [("b-claude", new_binding(&channel, "claude")), ("b-codex", full)] {

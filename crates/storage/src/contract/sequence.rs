@@ -160,7 +160,8 @@ impl Model {
             edited_seq: None,
             deleted_seq: None,
         };
-        let expected = Message { channel: self.channel.clone(), thread, run: None, row, revision: 1 };
+        let expected =
+            Message { channel: self.channel.clone(), thread, run: None, person: None, row, revision: 1 };
         check(&new, &message, &expected);
         self.clients.extend(new.client_id.map(|client| (client, id)));
         self.messages.push(expected);

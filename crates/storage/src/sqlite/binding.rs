@@ -7,13 +7,13 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::channel;
 use super::member::{self, HolderKind};
 use super::value::{Json, RowId, Time, Word, folded, key_text, not_found};
-use crate::{Binding, Error, NewBinding};
+use crate::{AddressedBy, Binding, Error, NewBinding};
 
 macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT name, channel, handle, preset, command, delivery, session, supervised, env, model, cwd, \
-             instructions, created_at, removed_at FROM binding ",
+             instructions, created_at, removed_at, addressed_by FROM binding ",
             $rest
         )
     };
@@ -102,8 +102,8 @@ fn insert(
 ) -> Result<(), Error> {
     let mut insert = db.prepare_cached(
         "INSERT INTO binding (name, channel, folded, handle, preset, command, delivery, session, supervised, env,
-             model, cwd, instructions, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+             model, cwd, instructions, created_at, addressed_by)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?;
     insert.execute(rusqlite::params![
         id.as_str(),
@@ -120,6 +120,7 @@ fn insert(
         new.cwd,
         new.instructions,
         Time(at),
+        Word(new.addressed_by),
     ])?;
     Ok(())
 }
@@ -139,6 +140,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Binding> {
             model: row.get(9)?,
             cwd: row.get(10)?,
             instructions: row.get(11)?,
+            addressed_by: row.get::<_, Word<AddressedBy>>(14)?.0,
         },
         created_at: row.get::<_, Time>(12)?.0,
         removed_at: row.get::<_, Option<Time>>(13)?.map(|at| at.0),

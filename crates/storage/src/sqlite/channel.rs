@@ -5,11 +5,14 @@ use delivery::model::{ChannelId, MessageId};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::value::{RowId, Time, Word, limit, not_found};
-use crate::{Channel, ChannelEvent, ChannelEventKind, Error};
+use crate::{Access, Channel, ChannelChange, ChannelEvent, ChannelEventKind, Error};
 
 macro_rules! select {
     ($rest:literal) => {
-        concat!("SELECT id, name, direct, created_at, last_seq FROM channel ", $rest)
+        concat!(
+            "SELECT id, name, direct, created_at, last_seq, access, topic, archived_at FROM channel ",
+            $rest
+        )
     };
 }
 
@@ -41,16 +44,42 @@ pub(super) fn add(
     direct: Option<&str>,
     at: Timestamp,
 ) -> Result<Channel, Error> {
-    let mut taken = db.prepare_cached("SELECT 1 FROM channel WHERE name = ?1")?;
-    if taken.exists([name])? {
+    refuse_taken(db, name)?;
+    let access = if direct.is_some() { Access::Private } else { Access::Public };
+    db.prepare_cached("INSERT INTO channel (name, direct, created_at, access) VALUES (?1, ?2, ?3, ?4)")?
+        .execute((name, direct, Time(at), Word(access)))?;
+    by_name(db, name)
+}
+
+pub(super) fn change(db: &Connection, id: &ChannelId, change: &ChannelChange) -> Result<Channel, Error> {
+    let old = by_id(db, id)?;
+    let row = id.row()?;
+    match change {
+        ChannelChange::Name(name) if *name == old.name => {}
+        ChannelChange::Name(name) => {
+            refuse_taken(db, name)?;
+            db.prepare_cached("UPDATE channel SET name = ?2 WHERE id = ?1")?.execute((row, name))?;
+        }
+        ChannelChange::Topic(topic) => {
+            db.prepare_cached("UPDATE channel SET topic = ?2 WHERE id = ?1")?.execute((row, topic))?;
+        }
+        ChannelChange::Access(access) => {
+            db.prepare_cached("UPDATE channel SET access = ?2 WHERE id = ?1")?
+                .execute((row, Word(access)))?;
+        }
+        ChannelChange::ArchivedAt(at) => {
+            let mut update = db.prepare_cached("UPDATE channel SET archived_at = ?2 WHERE id = ?1")?;
+            update.execute((row, at.map(Time)))?;
+        }
+    }
+    by_id(db, id)
+}
+
+fn refuse_taken(db: &Connection, name: &str) -> Result<(), Error> {
+    if db.prepare_cached("SELECT 1 FROM channel WHERE name = ?1")?.exists([name])? {
         return Err(Error::Exists { what: "channel", name: name.to_owned() });
     }
-    db.prepare_cached("INSERT INTO channel (name, direct, created_at) VALUES (?1, ?2, ?3)")?.execute((
-        name,
-        direct,
-        Time(at),
-    ))?;
-    by_name(db, name)
+    Ok(())
 }
 
 /// The next number of a channel's sequence, and the time of its event: `at`, or one past the newest.
@@ -116,5 +145,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Channel> {
         direct: row.get(2)?,
         created_at: row.get::<_, Time>(3)?.0,
         last_seq: row.get(4)?,
+        access: row.get::<_, Word<Access>>(5)?.0,
+        topic: row.get(6)?,
+        archived_at: row.get::<_, Option<Time>>(7)?.map(|at| at.0),
     })
 }

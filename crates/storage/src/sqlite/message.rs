@@ -5,14 +5,14 @@ use delivery::{Author, AuthorKind, Row as Line, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::value::{RowId, Time, Word, limit, not_found};
-use super::{channel, run, scrub, search};
-use crate::{Appended, ChannelEventKind, Error, Message, NewMessage, TEXT_BYTES_MAX};
+use super::{channel, member, run, scrub, search};
+use crate::{Appended, ChannelEventKind, Error, Message, NewMessage, PersonId, TEXT_BYTES_MAX};
 
 /// The columns of [`read`], from `message m`.
 macro_rules! columns {
     () => {
         "m.id, m.channel, m.thread, m.run, m.seq, m.at, m.author_kind, m.author, m.native, m.text, m.edited_seq, \
-         m.deleted_seq, m.revision"
+         m.deleted_seq, m.revision, m.person"
     };
 }
 pub(super) use columns;
@@ -105,7 +105,11 @@ pub(super) fn of_run(db: &Connection, run: &RunId) -> Result<Vec<Message>, Error
 
 pub(super) fn append(db: &Connection, new: &NewMessage, at: Timestamp) -> Result<Appended, Error> {
     check_text(&new.text)?;
-    if let Some(message) = posted_before(db, new)? {
+    let person = match new.author.kind {
+        AuthorKind::User => member::row_of_name(db, &new.author.name)?,
+        AuthorKind::Agent | AuthorKind::System => None,
+    };
+    if let Some(message) = posted_before(db, new, person)? {
         return Ok(Appended::Before(message));
     }
     let channel = new.channel.row()?;
@@ -115,8 +119,8 @@ pub(super) fn append(db: &Connection, new: &NewMessage, at: Timestamp) -> Result
         return Err(not_found("channel", new.channel.as_str()));
     };
     let mut insert = db.prepare_cached(
-        "INSERT INTO message (channel, thread, seq, at, author_kind, author, native, run, text, client_id)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT INTO message (channel, thread, seq, at, author_kind, author, native, run, text, client_id, person)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?;
     let id = insert.insert(rusqlite::params![
         channel,
@@ -129,6 +133,7 @@ pub(super) fn append(db: &Connection, new: &NewMessage, at: Timestamp) -> Result
         run,
         new.text,
         new.client_id,
+        person,
     ])?;
     let kind = match new.author.kind {
         AuthorKind::User | AuthorKind::Agent => ChannelEventKind::Message,
@@ -147,7 +152,7 @@ pub(super) fn append(db: &Connection, new: &NewMessage, at: Timestamp) -> Result
         deleted_seq: None,
     };
     let (channel, thread, run) = (new.channel.clone(), new.thread.clone(), new.run.clone());
-    Ok(Appended::New(Message { channel, thread, run, row, revision: 1 }))
+    Ok(Appended::New(Message { channel, thread, run, person: person.map(PersonId::of), row, revision: 1 }))
 }
 
 pub(super) fn edit(db: &Connection, id: &MessageId, text: &str, at: Timestamp) -> Result<Message, Error> {
@@ -197,6 +202,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Message> {
             deleted_seq: row.get(11)?,
         },
         revision: row.get(12)?,
+        person: row.get::<_, Option<i64>>(13)?.map(PersonId::of),
     })
 }
 
@@ -211,8 +217,12 @@ fn check_text(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn posted_before(db: &Connection, new: &NewMessage) -> Result<Option<Message>, Error> {
+fn posted_before(db: &Connection, new: &NewMessage, person: Option<i64>) -> Result<Option<Message>, Error> {
     let Some(client_id) = &new.client_id else { return Ok(None) };
+    if person.is_some() {
+        let mut rows = db.prepare_cached(select!("WHERE m.person = ?1 AND m.client_id = ?2"))?;
+        return Ok(rows.query_row((person, client_id), read).optional()?);
+    }
     let mut rows =
         db.prepare_cached(select!("WHERE m.author_kind = ?1 AND m.author = ?2 AND m.client_id = ?3"))?;
     Ok(rows.query_row((new.author.kind.as_str(), &new.author.name, client_id), read).optional()?)

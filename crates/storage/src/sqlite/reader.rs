@@ -39,7 +39,7 @@ impl Reader {
 }
 
 /// What has a connection to read from.
-trait Connected: Send {
+pub(super) trait Connected: Send {
     fn connection(&self) -> &Connection;
 
     /// Runs several statements over one state of the database.

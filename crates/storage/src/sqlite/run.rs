@@ -4,7 +4,7 @@ use delivery::model::{BindingId, ChannelId, Key, MessageId, RunId};
 use delivery::{Timestamp, Watermark};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::value::{Json, RowId, Time, Word, limit, not_found};
+use super::value::{Json, RowId, Time, Word, limit, not_found, rows_json};
 use super::{binding, channel, message, session, showing, staged, watermark};
 use crate::{ChannelEventKind, Ending, Error, Run, RunEvent, RunStatus, SincePeople};
 
@@ -55,6 +55,16 @@ pub(super) fn newest(
     };
     let with_facts = |run: Run| Ok(Run { staged: staged::facts(db, run.id.row()?)?, ..run });
     runs.into_iter().map(with_facts).collect()
+}
+
+/// The same of these channels.
+pub(super) fn newest_in(db: &Connection, channels: &[ChannelId], runs_max: usize) -> Result<Vec<Run>, Error> {
+    let mut rows = db.prepare_cached(select!(
+        "WHERE r.channel IN (SELECT value FROM json_each(?1)) ORDER BY r.id DESC LIMIT ?2"
+    ))?;
+    let runs = rows.query_map((rows_json(channels), limit(runs_max)), read)?;
+    let with_facts = |run: Run| Ok(Run { staged: staged::facts(db, run.id.row()?)?, ..run });
+    runs.collect::<Result<Vec<_>, _>>()?.into_iter().map(with_facts).collect()
 }
 
 pub(super) fn open(db: &Connection) -> Result<Vec<Run>, Error> {

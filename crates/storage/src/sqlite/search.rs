@@ -3,7 +3,7 @@
 use delivery::model::ChannelId;
 use rusqlite::Connection;
 
-use super::value::{Json, limit};
+use super::value::{Json, limit, rows_json};
 use super::{channel, message};
 use crate::{Error, Message};
 
@@ -42,6 +42,29 @@ pub(super) fn find(
         }
     }
     by_substring(db, &words, channel, messages_max)
+}
+
+/// The same within these channels, by index alone: see [`crate::ReadIdentity::search_in`].
+pub(super) fn find_in(
+    db: &Connection,
+    query: &str,
+    channels: &[ChannelId],
+    messages_max: usize,
+) -> Result<Vec<Message>, Error> {
+    let words = words(query);
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut rows = db.prepare_cached(concat!(
+        "SELECT ",
+        message::columns!(),
+        " FROM search s CROSS JOIN message m ON m.id = s.rowid
+         WHERE s.search MATCH ?1 AND m.deleted_seq IS NULL AND m.channel IN (SELECT value FROM json_each(?2))
+         ORDER BY s.rowid DESC LIMIT ?3"
+    ))?;
+    let found =
+        rows.query_map((expression(&words), rows_json(channels), limit(messages_max)), message::read)?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 /// What stands between characters that are neither letters nor digits nor accents on them.

@@ -76,6 +76,7 @@ macro_rules! contract {
 
 contract![
     channels,
+    identity,
     messages,
     deletions,
     fetched,

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::de::value::{Error as WordError, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{CredentialId, Error, PersonId};
 
 /// A text id that is a row number behind a letter: short, because models read it with every turn.
 pub(super) trait RowId: Sized {
@@ -48,7 +48,7 @@ macro_rules! row_ids {
     )*};
 }
 
-row_ids!(ChannelId "channel" 'c', MessageId "message" 'm', RunId "run" 'r');
+row_ids!(ChannelId "channel" 'c', MessageId "message" 'm', RunId "run" 'r', PersonId "person" 'p', CredentialId "token" 't');
 
 /// The one way to write a row's number: no sign, no leading zero.
 fn row_number(text: &str, letter: char) -> Option<i64> {
@@ -58,8 +58,8 @@ fn row_number(text: &str, letter: char) -> Option<i64> {
 }
 
 /// Row numbers of those ids that have the right form, as a JSON array for `json_each`.
-pub(super) fn rows_json<'a>(ids: impl IntoIterator<Item = &'a MessageId>) -> Json<Vec<i64>> {
-    Json(ids.into_iter().filter_map(|id| row_number(id.as_str(), MessageId::LETTER)).collect())
+pub(super) fn rows_json<'a, T: RowId + 'a>(ids: impl IntoIterator<Item = &'a T>) -> Json<Vec<i64>> {
+    Json(ids.into_iter().filter_map(|id| row_number(id.text(), T::LETTER)).collect())
 }
 
 /// Something that was named does not exist.

@@ -27,8 +27,11 @@ fn counts(connection: &Connection) -> Vec<(String, u32)> {
 }
 
 /// At least one row in each table that these migrations made.
-const FILLED: &[(usize, &str)] =
-    &[(1, include_str!("tests/filled_0001.sql")), (2, include_str!("tests/filled_0002.sql"))];
+const FILLED: &[(usize, &str)] = &[
+    (1, include_str!("tests/filled_0001.sql")),
+    (2, include_str!("tests/filled_0002.sql")),
+    (3, include_str!("tests/filled_0003.sql")),
+];
 
 #[test]
 fn each_migration_keeps_what_is_there() {
@@ -55,6 +58,52 @@ fn each_migration_keeps_what_is_there() {
             connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).map(Some).unwrap();
         check("whole", broken.as_deref(), Some("ok"));
     }
+}
+
+/// People, channels and messages as schema 2 had them: two people, three channels, two of them direct.
+const PEOPLED: &str = "
+    INSERT INTO member VALUES ('olive', 'olive', 'person', 'owner', 1);
+    INSERT INTO member VALUES ('aiko', 'aiko', 'person', 'member', 2);
+    INSERT INTO channel (id, name, created_at) VALUES (2, 'ideas', 5);
+    INSERT INTO channel (id, name, direct, created_at) VALUES (3, 'tutor', 'claude', 6), (4, 'empty', 'claude', 7);
+    INSERT INTO message (id, channel, seq, at, author_kind, author, text)
+        VALUES (2, 2, 1, 1, 'user', 'gone', 'x'), (3, 3, 1, 1, 'user', 'aiko', 'x'), (4, 3, 2, 2, 'agent', 'aiko', 'x'),
+               (5, 3, 3, 3, 'user', 'olive', 'x');";
+
+#[test]
+fn people_get_an_identity_and_their_channels() {
+    let mut connection = opened(&MIGRATIONS[..2]).unwrap();
+    connection.execute_batch(FILLED[0].1).unwrap();
+    connection.execute_batch(PEOPLED).unwrap();
+    migrate(&mut connection, MIGRATIONS, NOW).unwrap();
+    let rows = |query: &str| -> Vec<String> {
+        let mut rows = connection.prepare(query).unwrap();
+        rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let people = rows("SELECT id || ' ' || folded FROM person ORDER BY id");
+    check("people", people, ["1 olive", "2 aiko"].map(str::to_owned).to_vec());
+    let members = rows(
+        "SELECT c.name || ': ' || p.folded || ' ' || s.rank || ' ' || s.since FROM membership s
+         JOIN channel c ON c.id = s.channel JOIN person p ON p.id = s.person ORDER BY c.id, p.id",
+    );
+    let expected = [
+        "general: olive manager 1",
+        "general: aiko member 1",
+        "ideas: olive manager 5",
+        "ideas: aiko member 5",
+        "tutor: aiko manager 6",
+        "empty: olive manager 7",
+    ];
+    check("members", members, expected.map(str::to_owned).to_vec());
+    let channels = rows("SELECT name || ' ' || access FROM channel ORDER BY id");
+    let expected = ["general public", "ideas public", "tutor private", "empty private"];
+    check("channels", channels, expected.map(str::to_owned).to_vec());
+    let authors = rows("SELECT author || ' ' || ifnull(person, '-') FROM message ORDER BY id");
+    // The agent's name is a person's by accident, and the first author is no person at all.
+    let expected = ["aiko 2", "gone -", "aiko 2", "aiko -", "olive 1"];
+    check("authors", authors, expected.map(str::to_owned).to_vec());
+    check("bindings", rows("SELECT addressed_by FROM binding"), vec!["members".to_owned()]);
+    check("references", rows("SELECT \"table\" FROM pragma_foreign_key_check"), vec![]);
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn a_part_that_failed_half_way_can_be_given_up() {
 #[test]
 fn an_unreadable_page_is_told_as_damage() {
     let Fixture { mut store, folder } = Fixture::with_channel();
-    for n in 0..200 {
+    for n in 0..600 {
         post(&mut store, &format!("message {n} {}", "x".repeat(500))).unwrap();
     }
     drop(store);

@@ -1,0 +1,62 @@
+//! Which people are in which channels.
+
+use delivery::Timestamp;
+use delivery::model::ChannelId;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::value::{RowId, Time, Word};
+use super::{channel, member};
+use crate::{ChannelMember, Error, Membership, PersonId, Rank};
+
+pub(super) fn of_person(db: &Connection, person: &PersonId) -> Result<Vec<Membership>, Error> {
+    let mut rows =
+        db.prepare_cached("SELECT channel, rank FROM membership WHERE person = ?1 ORDER BY channel")?;
+    let found = rows.query_map([member::existing(db, person)?], |row| {
+        Ok(Membership { channel: ChannelId::of(row.get(0)?), rank: row.get::<_, Word<Rank>>(1)?.0 })
+    })?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn rank(db: &Connection, channel: &ChannelId, person: &PersonId) -> Result<Option<Rank>, Error> {
+    let mut rows = db.prepare_cached("SELECT rank FROM membership WHERE channel = ?1 AND person = ?2")?;
+    let rank = rows.query_row((channel.row()?, person.row()?), |row| Ok(row.get::<_, Word<Rank>>(0)?.0));
+    Ok(rank.optional()?)
+}
+
+pub(super) fn of_channel(db: &Connection, channel: &ChannelId) -> Result<Vec<ChannelMember>, Error> {
+    let mut rows = db.prepare_cached(
+        "SELECT p.id, m.name, m.role, m.created_at, p.deactivated_at, s.rank, s.since
+         FROM membership s JOIN person p ON p.id = s.person JOIN member m ON m.folded = p.folded
+         WHERE s.channel = ?1 ORDER BY m.name",
+    )?;
+    let found = rows.query_map([channel::existing(db, channel)?], |row| {
+        Ok(ChannelMember {
+            person: member::read(row)?,
+            rank: row.get::<_, Word<Rank>>(5)?.0,
+            since: row.get::<_, Time>(6)?.0,
+        })
+    })?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn add(
+    db: &Connection,
+    channel: &ChannelId,
+    person: &PersonId,
+    rank: Rank,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let (channel, person) = (channel::existing(db, channel)?, member::existing(db, person)?);
+    db.prepare_cached(
+        "INSERT INTO membership (channel, person, rank, since) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+    )?
+    .execute((channel, person, Word(rank), Time(at)))?;
+    Ok(())
+}
+
+pub(super) fn remove(db: &Connection, channel: &ChannelId, person: &PersonId) -> Result<(), Error> {
+    let (channel, person) = (channel::existing(db, channel)?, member::existing(db, person)?);
+    db.prepare_cached("DELETE FROM membership WHERE channel = ?1 AND person = ?2")?
+        .execute((channel, person))?;
+    Ok(())
+}
