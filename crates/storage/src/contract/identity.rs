@@ -32,7 +32,7 @@ fn a_person_stays_who_they_are_under_another_name(store: &mut dyn Store) {
     check_refused("by the old name", world.store.person("aiko"), "no such person: aiko");
     check("all", names(&world.store.people().unwrap()), vec!["ben", "kobo"]);
     check("old messages keep the name", &world.store.message(&first.row.id).unwrap(), &first);
-    check("the same client id", world.append(&once("kobo")).row.id, first.row.id.clone());
+    check("the same client id", world.append(&once("kobo")).row.id, first.row.id);
     let ben = world.store.person("ben").unwrap().id;
     for taken in ["aiko", "AIKO", "kobo"] {
         let held = taken.to_lowercase();
