@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, channel, delete, edit, history, person, post, render, run, search, serve, watermarks,
+    agent, channel, delete, edit, history, invite, person, post, render, run, search, serve, token,
+    watermarks,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -32,6 +33,9 @@ enum Command {
     Channel(channel::Channel),
     #[command(subcommand)]
     Person(person::Person),
+    Invite(invite::Invite),
+    #[command(subcommand)]
+    Token(token::Token),
     #[command(subcommand)]
     Agent(agent::Agent),
     Post(post::Post),
@@ -54,6 +58,8 @@ impl Arguments {
             Command::Serve(command) => command.run(&context),
             Command::Channel(command) => command.run(&context),
             Command::Person(command) => command.run(&context),
+            Command::Invite(command) => command.run(&context),
+            Command::Token(command) => command.run(&context),
             Command::Agent(command) => command.run(&context),
             Command::Post(command) => command.run(&context),
             Command::History(command) => command.run(&context),

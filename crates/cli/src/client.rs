@@ -23,6 +23,17 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// The longest answer: a page of 1000 messages of 64 KiB, each byte escaped, stays below.
 const ANSWER_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
+/// How long a server that asks for patience is given altogether: a script that posts much is slowed down, not broken.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const TOKEN_HINT: &str = "the token stands in the file owner-token of the server's data folder";
+
+/// An answer, or when to ask again and what to say if nobody does.
+enum Answered<T> {
+    Value(T),
+    Later(Duration, Failure),
+}
+
 /// A client of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
@@ -158,13 +169,34 @@ impl Client {
     pub(crate) fn send<T: DeserializeOwned>(&self, call: &Call, body: &impl Serialize) -> Result<T, Failure> {
         let bytes = serde_json::to_vec(body)
             .map_err(|error| Failure::new(Kind::Internal, format!("this cannot be sent: {error}")))?;
-        self.run(call, Some(bytes))
+        self.run(call, Some(&bytes))
     }
 
-    fn run<T: DeserializeOwned>(&self, call: &Call, body: Option<Vec<u8>>) -> Result<T, Failure> {
+    /// Makes a call; a server that asks for patience gets it, and is asked again.
+    fn run<T: DeserializeOwned>(&self, call: &Call, body: Option<&[u8]>) -> Result<T, Failure> {
         if let Some(home) = self.home.as_ref().filter(|home| !server::in_use(&home.folder)) {
             return Err(home.without_server(Kind::Unreachable));
         }
+        let mut waited = Duration::ZERO;
+        loop {
+            match self.try_once(call, body)? {
+                Answered::Value(value) => return Ok(value),
+                Answered::Later(pause, failure) => {
+                    if waited + pause > PATIENCE {
+                        return Err(failure);
+                    }
+                    waited += pause;
+                    thread::sleep(pause);
+                }
+            }
+        }
+    }
+
+    fn try_once<T: DeserializeOwned>(
+        &self,
+        call: &Call,
+        body: Option<&[u8]>,
+    ) -> Result<Answered<T>, Failure> {
         let request = Request::builder()
             .method(call.method.clone())
             .uri(format!("{}{}", self.base, call.target))
@@ -179,16 +211,20 @@ impl Client {
         let bytes = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         let bytes = bytes.map_err(|error| self.unreachable(call, &error))?;
         if (200..300).contains(&status) {
-            return serde_json::from_slice(&bytes).map_err(|error| {
+            return serde_json::from_slice(&bytes).map(Answered::Value).map_err(|error| {
                 Failure::new(Kind::Internal, format!("{}: this answer is not understood: {error}", self.base))
                     .hint("the server may be of another version: highwater --version")
             });
         }
         Err(match serde_json::from_slice::<ErrorBody>(&bytes) {
-            Ok(error) => Failure::of_answer(&error, status).hint_if(
-                Kind::Denied,
-                "the token stands in the file owner-token of the server's data folder",
-            ),
+            Ok(error) => {
+                let failure = Failure::of_answer(&error, status);
+                if let (429, Some(ms)) = (status, error.retry_after_ms) {
+                    return Ok(Answered::Later(Duration::from_millis(ms), failure));
+                }
+                let known = error.code != "unauthorized";
+                if known { failure } else { failure.hint(TOKEN_HINT) }
+            }
             Err(_) => {
                 let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
                 Failure::new(Kind::of_answer("", status), format!("{} answered {status}: {text}", self.base))

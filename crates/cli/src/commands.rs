@@ -5,12 +5,14 @@ pub(crate) mod channel;
 pub(crate) mod delete;
 pub(crate) mod edit;
 pub(crate) mod history;
+pub(crate) mod invite;
 pub(crate) mod person;
 pub(crate) mod post;
 pub(crate) mod render;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod serve;
+pub(crate) mod token;
 pub(crate) mod watermarks;
 
 use clap::Args;

@@ -61,6 +61,15 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     Ok(escaped)
 }
 
+/// The word that the API has for a value.
+pub(crate) fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        Ok(other) => other.to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
 /// Writes text to standard output. A reader that went away (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();

@@ -35,7 +35,8 @@ pub(crate) enum Kind {
     Invalid,
     /// No server is running.
     NoServer,
-    /// A server should be running, but the connection failed or it is stopping: a later try may succeed.
+    /// A server should be running, but the connection failed, it is stopping, or asks for patience: a later try may
+    /// succeed.
     Unreachable,
     /// The token is missing, wrong or not enough.
     Denied,
@@ -54,7 +55,7 @@ impl Kind {
             "invalid" | "too_large" => Self::Invalid,
             "unauthorized" | "forbidden" => Self::Denied,
             "storage_full" => Self::StorageFull,
-            "shutting_down" => Self::Unreachable,
+            "shutting_down" | "rate_limited" => Self::Unreachable,
             "internal" => Self::Internal,
             _ => match status {
                 404 => Self::NotFound,
@@ -62,7 +63,7 @@ impl Kind {
                 400 | 413 | 415 | 422 => Self::Invalid,
                 401 | 403 => Self::Denied,
                 507 => Self::StorageFull,
-                503 => Self::Unreachable,
+                429 | 503 => Self::Unreachable,
                 _ => Self::Internal,
             },
         }
@@ -148,6 +149,7 @@ impl Failure {
 /// How to look for a thing of the kind that the server did not find, by the beginning of what it says.
 fn look_for(message: &str) -> Option<&'static str> {
     let hints = [
+        ("no such token", "highwater token list shows all tokens that hold"),
         ("no such channel", "highwater channel list shows all channels"),
         ("no such person", "highwater person list shows all people"),
         ("no such message", "highwater history CHANNEL shows the messages of a channel"),

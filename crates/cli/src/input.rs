@@ -4,7 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
+use crate::config::parse_duration;
 use crate::failure::{Failure, Kind};
 
 /// Bytes that a message or a file of instructions holds at most.
@@ -91,6 +93,12 @@ pub(crate) fn folder(path: &Path, base: &Path) -> Result<String, Failure> {
 /// A path without its `.` and its doubled slashes.
 fn plain(path: &Path) -> PathBuf {
     path.components().collect()
+}
+
+/// A span of time such as `30d`, for clap.
+pub(crate) fn span(text: &str) -> Result<Duration, String> {
+    let span = parse_duration(text).filter(|span| span.as_secs() > 0);
+    span.ok_or_else(|| "must be a time such as 90s, 12h or 30d".to_owned())
 }
 
 /// A path as text, since paths travel as JSON.

@@ -6,7 +6,9 @@
 mod admin;
 mod agent;
 mod among;
+mod identity;
 mod parts;
+mod permit;
 mod post;
 mod request;
 mod run;
@@ -23,6 +25,8 @@ use delivery::turn::Telling;
 use delivery::{Author, Limits, Moment, Timestamp};
 use storage::{Binding, Store};
 
+use self::admin::add_channel;
+pub use self::identity::{Act, ChannelChanges};
 pub(crate) use self::request::key_of;
 pub use self::request::{Board, Post, Reply, Request};
 pub use self::tool::{Tool, ToolCall};
@@ -251,8 +255,14 @@ impl Engine {
             ));
         }
         match request {
-            Request::AddChannel { name, direct } => self.add_channel(store, &name, direct.as_deref(), now),
-            Request::AddPerson { name } => self.add_person(store, &name, now),
+            Request::AddChannel { name, direct, access, maker } => {
+                add_channel(store, &name, direct.as_deref(), access, maker.as_ref(), now)
+            }
+            Request::Act(act) => self.act(store, *act, now),
+            Request::As(who, request) => {
+                permit::permit(store, &who, &request)?;
+                self.request(store, *request, now)
+            }
             Request::AddAgent { channel, new } => self.add_agent(store, &channel, *new, now),
             Request::RemoveAgent { channel, handle } => self.remove_agent(store, &channel, &handle, now),
             Request::Fresh { channel, handle } => self.fresh(store, &channel, &handle, now),
@@ -314,8 +324,9 @@ impl Request {
     /// Whether it begins something that a stopping server would not finish.
     fn makes_work(&self) -> bool {
         match self {
+            Self::As(_, request) => request.makes_work(),
             Self::AddChannel { .. }
-            | Self::AddPerson { .. }
+            | Self::Act(_)
             | Self::AddAgent { .. }
             | Self::RemoveAgent { .. }
             | Self::Fresh { .. }

@@ -15,8 +15,10 @@ pub enum Code {
     Invalid,
     /// The token is missing or wrong: 401.
     Unauthorized,
-    /// A foreign `Host` or `Origin`: 403.
+    /// A foreign `Host` or `Origin`, or something that whoever asks has no right to: 403.
     Forbidden,
+    /// Too much at once; later it will do: 429.
+    RateLimited,
     /// Over a limit of size: 413.
     TooLarge,
     /// The disk is full; nothing was saved: 507.
@@ -37,6 +39,7 @@ impl Code {
             Self::Invalid => "invalid",
             Self::Unauthorized => "unauthorized",
             Self::Forbidden => "forbidden",
+            Self::RateLimited => "rate_limited",
             Self::TooLarge => "too_large",
             Self::StorageFull => "storage_full",
             Self::ShuttingDown => "shutting_down",
@@ -52,12 +55,24 @@ pub struct ApiError {
     pub code: Code,
     /// For people.
     pub message: String,
+    /// In how many milliseconds it will do, if that is known.
+    pub retry_after_ms: Option<u64>,
 }
 
 impl ApiError {
     /// An error with this code and message.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), retry_after_ms: None }
+    }
+
+    /// Something that whoever asks has no right to.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(Code::Forbidden, message)
+    }
+
+    /// Too much at once.
+    pub fn rate_limited(message: impl Into<String>, retry_after_ms: u64) -> Self {
+        Self { retry_after_ms: Some(retry_after_ms), ..Self::new(Code::RateLimited, message) }
     }
 
     /// A malformed request.

@@ -2,8 +2,13 @@
 
 mod admin;
 mod gate;
+mod identify;
+mod member;
 mod message;
+mod people;
 mod run;
+mod sign_in;
+mod token;
 mod watermark;
 
 use std::sync::Arc;
@@ -13,16 +18,19 @@ use axum::body::Bytes;
 use axum::extract::FromRequest;
 use axum::http::{Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, patch, post};
+use axum::routing::{delete, get, patch, post, put};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{ApiError, Code};
-use crate::shell::{Readers, Service};
+use crate::shell::{Clock, Readers, Service};
 use crate::start::StartAgents;
 use crate::wire;
 
 pub(crate) use gate::Gate;
+pub(crate) use identify::Identify;
+pub(crate) use people::{link, url};
+pub(crate) use sign_in::SignIns;
 
 /// Bytes of a request's body at most: a message of 64 KiB, every byte escaped, with room.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -33,15 +41,22 @@ pub(crate) struct App {
     pub(crate) service: Service,
     pub(crate) readers: Readers,
     pub(crate) start: Arc<StartAgents>,
-    pub(crate) owner: Arc<str>,
+    pub(crate) clock: Clock,
+    pub(crate) sign_ins: SignIns,
+    pub(crate) port: u16,
 }
 
-/// All routes, behind the gate.
-pub(crate) fn router(app: App, gate: Gate) -> Router {
+/// All routes, behind the gate; all but signing in for somebody known.
+pub(crate) fn router(app: App, gate: Gate, identify: Identify) -> Router {
     let api = Router::new()
         .route("/health", get(admin::health))
         .route("/channels", get(admin::channels).post(admin::add_channel))
-        .route("/channels/{channel}", get(admin::channel))
+        .route("/sign-in", post(sign_in::sign_in))
+        .route("/sign-out", post(sign_in::sign_out))
+        .route("/me", get(sign_in::me))
+        .route("/channels/{channel}", get(admin::channel).patch(member::change))
+        .route("/channels/{channel}/members", get(member::list))
+        .route("/channels/{channel}/members/{person}", put(member::add).delete(member::remove))
         .route("/channels/{channel}/messages", get(message::history).post(message::post))
         .route("/channels/{channel}/agents", post(admin::add_agent))
         .route("/channels/{channel}/agents/{handle}", delete(admin::remove_agent))
@@ -49,7 +64,12 @@ pub(crate) fn router(app: App, gate: Gate) -> Router {
         .route("/messages/{message}", patch(message::edit).delete(message::delete))
         .route("/messages/{message}/runs", get(message::runs))
         .route("/search", get(message::search))
-        .route("/people", get(admin::people).post(admin::add_person))
+        .route("/people", get(people::list).post(people::add))
+        .route("/people/{person}", patch(people::change))
+        .route("/people/{person}/password", put(people::set_password))
+        .route("/invites", post(people::invite))
+        .route("/tokens", get(token::list).post(token::add))
+        .route("/tokens/{token}", delete(token::revoke))
         .route("/agents", get(admin::agents))
         .route("/presets", get(admin::presets))
         .route("/runs", get(run::list))
@@ -63,6 +83,7 @@ pub(crate) fn router(app: App, gate: Gate) -> Router {
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(axum::middleware::from_fn_with_state(identify, identify::check))
         .layer(axum::middleware::from_fn_with_state(gate, gate::check))
         .layer(tower_http::catch_panic::CatchPanicLayer::custom(panicked))
 }
@@ -124,13 +145,22 @@ impl IntoResponse for ApiError {
             Code::Invalid => StatusCode::BAD_REQUEST,
             Code::Unauthorized => StatusCode::UNAUTHORIZED,
             Code::Forbidden => StatusCode::FORBIDDEN,
+            Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
             Code::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
             Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        let body = wire::ErrorBody { code: self.code.as_str().to_owned(), message: self.message };
-        (status, axum::Json(body)).into_response()
+        let body = wire::ErrorBody {
+            code: self.code.as_str().to_owned(),
+            message: self.message,
+            retry_after_ms: self.retry_after_ms,
+        };
+        let mut answer = (status, axum::Json(body)).into_response();
+        if let Some(ms) = self.retry_after_ms {
+            answer.headers_mut().insert(header::RETRY_AFTER, ms.div_ceil(1_000).max(1).into());
+        }
+        answer
     }
 }
 

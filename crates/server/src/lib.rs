@@ -5,6 +5,10 @@ pub mod error;
 mod http;
 mod mcp;
 mod preset;
+mod rate;
+mod reach;
+pub mod rights;
+mod secret;
 mod serve;
 pub mod settings;
 mod shell;
@@ -12,5 +16,6 @@ mod start;
 mod view;
 pub mod wire;
 
-pub use serve::{SERVER_FILE, ServeError, TOKEN_FILE, serve};
+pub use rate::Rate;
+pub use serve::{Ready, SERVER_FILE, ServeError, TOKEN_FILE, serve};
 pub use storage::in_use;

@@ -152,6 +152,7 @@ impl Tools {
             Reply::Told(text) => Ok(text),
             Reply::Channel(_)
             | Reply::Person(_)
+            | Reply::Credential(_)
             | Reply::Binding(_)
             | Reply::Posted { .. }
             | Reply::Message(_)

@@ -98,5 +98,6 @@ pub(crate) fn guide_binding(channel: &storage::Channel, guide: &[String]) -> New
         model: None,
         cwd: None,
         instructions: None,
+        addressed_by: storage::AddressedBy::Members,
     }
 }

@@ -12,14 +12,15 @@ use std::time::Duration;
 use agents::Agents;
 use delivery::Timestamp;
 use serde::{Deserialize, Serialize};
-use storage::{Read, Role, Sqlite, Store};
+use storage::{CredentialKind, Person, Rank, Read, Role, Sqlite, Store, StoreIdentity};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::{Engine, Request, Rules};
 use crate::error::{ApiError, Code};
-use crate::http::{App, Gate, router};
+use crate::http::{App, Gate, Identify, SignIns, link, router, url};
 use crate::mcp::{self, Tokens, ToolAccess};
 use crate::preset;
+use crate::secret;
 use crate::settings::Settings;
 use crate::shell::{self, Clock, Readers, Service};
 use crate::start::StartAgents;
@@ -31,6 +32,8 @@ pub const SERVER_FILE: &str = "server.json";
 
 /// Events of agents that wait for the engine at most; then their output waits in its pipes.
 const EVENTS_MAX: usize = 1_024;
+/// How long the link that the start tells is good: it stands in whatever keeps the output.
+const OWNER_LINK_MS: i64 = 15 * 60 * 1_000;
 /// From the request to stop until turns that still run are cancelled.
 const TURNS_END: Duration = Duration::from_secs(5);
 /// From then until whatever is left is ended by force.
@@ -55,16 +58,25 @@ impl std::error::Error for ServeError {}
 
 impl From<storage::Error> for ServeError {
     fn from(error: storage::Error) -> Self {
-        let ApiError { code, message } = error.into();
+        let ApiError { code, message, .. } = error.into();
         Self { code, message }
     }
+}
+
+/// What whoever started the server is told once it listens.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// Where.
+    pub address: SocketAddr,
+    /// A one-time link that signs the owner in, for some minutes. It is shown this once.
+    pub link: String,
 }
 
 /// Serves until `stop` is done, then lets turns end, cancels them after 5 s, and leaves no process behind. Calls
 /// `ready` once it listens.
 pub async fn serve(
     settings: Settings,
-    ready: impl FnOnce(SocketAddr) + Send,
+    ready: impl FnOnce(Ready) + Send,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
     if !settings.listen.ip().is_loopback() {
@@ -96,7 +108,8 @@ pub async fn serve(
     };
     sweep(&start);
     first_start(&mut store, &settings.owner, &settings.guide, clock.now().wall)?;
-    let owner = owner(&store, &settings.owner)?;
+    let owner = owner(&store)?;
+    let link = owner_link(&mut store, &owner, address.port(), clock.now().wall)?;
     let tokens = start.tools.tokens.clone();
     let reach = start.clone();
     let rules = Rules {
@@ -111,18 +124,27 @@ pub async fn serve(
     let (service, thread) = shell::spawn(store, engine, clock, start.clone(), agents, events)
         .map_err(|error| io("start the engine of", &data, &error))?;
 
-    let app =
-        App { service: service.clone(), readers: Readers::new(data.clone()), start: Arc::new(start), owner };
+    let readers = Readers::new(data.clone());
+    let port = address.port();
+    let identify = Identify::new(&token, owner.id, port, readers.clone(), clock, settings.writes);
+    let app = App {
+        service: service.clone(),
+        readers,
+        start: Arc::new(start),
+        clock,
+        sign_ins: SignIns::new(),
+        port,
+    };
     let (close, closed) = oneshot::channel::<()>();
-    let api = router(app, Gate::new(&token, address.port()));
-    let served = axum::serve(listener, api.merge(mcp::router(service.clone(), tokens, address.port())))
+    let tools = mcp::router(service.clone(), tokens, port);
+    let served = axum::serve(listener, router(app, Gate::new(port), identify).merge(tools))
         .with_graceful_shutdown(async move {
             // Both a word and the sender's end mean: close.
             let _ = closed.await;
         });
     let served = tokio::spawn(served.into_future());
     write_private(&data.join(SERVER_FILE), &server_file(address))?;
-    ready(address);
+    ready(Ready { address, link });
 
     stop.await;
     stop_in_order(service, thread).await;
@@ -197,16 +219,32 @@ fn first_start(store: &mut Sqlite, owner: &str, guide: &[String], at: Timestamp)
         return Ok(());
     }
     Ok(store.atomic(&mut |tx| {
-        tx.add_person(owner, Role::Owner, at)?;
+        let owner = tx.add_person(owner, Role::Owner, at)?;
         let channel = tx.add_channel("general", None, at)?;
+        tx.add_membership(&channel.id, &owner.id, Rank::Manager, at)?;
         tx.add_binding(&preset::guide_binding(&channel, guide), at)?;
         Ok(())
     })?)
 }
 
-fn owner(store: &Sqlite, wished: &str) -> Result<Arc<str>, ServeError> {
-    let owner = store.people()?.into_iter().find(|person| person.role == Role::Owner);
-    Ok(Arc::from(owner.map_or_else(|| wished.to_owned(), |owner| owner.name)))
+/// Whose the token in the data folder is: the first owner who is not deactivated.
+fn owner(store: &Sqlite) -> Result<Person, ServeError> {
+    let mut owners = store.people()?;
+    owners.retain(|person| person.role == Role::Owner && person.deactivated_at.is_none());
+    let first = owners.into_iter().min_by_key(|person| person.created_at);
+    first.ok_or_else(|| ServeError {
+        code: Code::Internal,
+        message: "the database has no owner; restore a backup".to_owned(),
+    })
+}
+
+/// A new one-time link for the owner; the ones before it are good for nothing any more.
+fn owner_link(store: &mut Sqlite, owner: &Person, port: u16, now: Timestamp) -> Result<String, ServeError> {
+    let code = secret::new_secret("").map_err(|error| io("read", Path::new("/dev/urandom"), &error))?;
+    let expires_at = Timestamp { ms: now.ms.saturating_add(OWNER_LINK_MS) };
+    store.end_credentials(&owner.id, &[CredentialKind::Link], now)?;
+    store.add_credential(&link(owner, &code, expires_at), now)?;
+    Ok(url(port, &code))
 }
 
 /// The owner's token, made on the first start: 256 bits out of the system's generator.
@@ -217,11 +255,7 @@ fn owner_token(data: &Path) -> Result<String, ServeError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(io("read", &path, &error)),
     }
-    let mut bytes = [0_u8; 32];
-    std::fs::File::open("/dev/urandom")
-        .and_then(|mut random| std::io::Read::read_exact(&mut random, &mut bytes))
-        .map_err(|error| io("read", Path::new("/dev/urandom"), &error))?;
-    let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let token = secret::new_secret("").map_err(|error| io("read", Path::new("/dev/urandom"), &error))?;
     write_private(&path, &token)?;
     Ok(token)
 }

@@ -7,6 +7,8 @@ use agents::TimeLimits;
 use delivery::Limits;
 use delivery::residency::Pool;
 
+use crate::rate::Rate;
+
 /// Everything that `serve` needs to know; read from flags, environment and file by the command line.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -20,6 +22,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How many agents one message may address: 3.
     pub max_recipients: u32,
+    /// How often each principal may change something: 50 a second, 200 at once. The owner's token is not limited.
+    pub writes: Rate,
     /// Limits of waiting for agents.
     pub time: TimeLimits,
     /// Program and arguments of the holder, before `-- COMMAND`: `[highwater, hold]`.

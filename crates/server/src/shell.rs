@@ -346,6 +346,7 @@ fn step(
                 | Code::Invalid
                 | Code::Unauthorized
                 | Code::Forbidden
+                | Code::RateLimited
                 | Code::TooLarge
                 | Code::ShuttingDown
                 | Code::Internal => storage::Error::Unusable(error.message.clone()),
@@ -391,16 +392,27 @@ impl Readers {
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| failed())?;
         let readers = self.clone();
         let read = tokio::task::spawn_blocking(move || {
-            let reader = match readers.lock().pop() {
-                Some(reader) => reader,
-                None => Sqlite::open_reader(&readers.folder)?,
-            };
-            let result = work(&reader);
-            readers.lock().push(reader);
+            let result = readers.read_now(work);
             drop(place);
             result
         });
         read.await.map_err(|_| failed())?
+    }
+
+    /// Reads at once, where the caller is: for a row or two by their keys, which takes some microseconds, before
+    /// anything is awaited. A client that goes away early then loses nothing of what it sent.
+    pub(crate) fn read_now<T>(
+        &self,
+        work: impl FnOnce(&dyn Read) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let kept = self.lock().pop();
+        let reader = match kept {
+            Some(reader) => reader,
+            None => Sqlite::open_reader(&self.folder)?,
+        };
+        let result = work(&reader);
+        self.lock().push(reader);
+        result
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {

@@ -3,10 +3,11 @@
 use delivery::model::Key;
 use delivery::residency::State;
 use delivery::turn::Lease;
-use storage::{Binding, Channel, Message, Person, Read, Role, Run, RunStatus, Usage};
+use storage::{Binding, Channel, ChannelMember, Message, Person, Read, Run, RunStatus, Usage};
 
 use crate::engine::{Board, key_of};
 use crate::error::ApiError;
+use crate::rights::{self, Principal};
 use crate::start::StartAgents;
 use crate::wire;
 
@@ -16,7 +17,11 @@ pub(crate) fn message(message: Message, channel: &str) -> wire::Message {
         id: row.id.0,
         seq: row.seq,
         created_at: row.created_at,
-        author: wire::Author { kind: row.author.kind.as_str().to_owned(), name: row.author.name },
+        author: wire::Author {
+            kind: row.author.kind.as_str().to_owned(),
+            name: row.author.name,
+            person_id: message.person.map(|id| id.0),
+        },
         text: row.text,
         thread_root_id: message.thread.map(|id| id.0),
         channel: channel.to_owned(),
@@ -33,34 +38,46 @@ pub(crate) fn named_message(store: &dyn Read, stored: Message) -> Result<wire::M
 }
 
 pub(crate) fn person(person: Person) -> wire::Person {
-    let role = match person.role {
-        Role::Owner => "owner",
-        Role::Member => "member",
-    };
-    wire::Person { name: person.name, role: role.to_owned(), created_at: person.created_at }
+    wire::Person {
+        id: person.id.0,
+        name: person.name,
+        role: person.role,
+        created_at: person.created_at,
+        deactivated_at: person.deactivated_at,
+    }
+}
+
+pub(crate) fn member(member: ChannelMember) -> wire::Member {
+    wire::Member { person: person(member.person), rank: member.rank, since: member.since }
 }
 
 pub(crate) fn channel(
     store: &dyn Read,
+    who: &Principal,
     channel: Channel,
     board: &Board,
     start: &StartAgents,
 ) -> Result<wire::Channel, ApiError> {
     let bindings = store.bindings(Some(&channel.id))?;
     let agents: Result<Vec<wire::Agent>, ApiError> =
-        bindings.into_iter().map(|binding| agent(store, binding, board, start)).collect();
+        bindings.into_iter().map(|binding| agent(store, who, binding, board, start)).collect();
     Ok(wire::Channel {
+        rank: store.rank(&channel.id, &who.person)?,
         id: channel.id.0,
         name: channel.name,
         direct: channel.direct,
         created_at: channel.created_at,
         last_seq: channel.last_seq,
+        access: channel.access,
+        topic: channel.topic,
+        archived_at: channel.archived_at,
         agents: agents?,
     })
 }
 
 pub(crate) fn agent(
     store: &dyn Read,
+    who: &Principal,
     binding: Binding,
     board: &Board,
     start: &StartAgents,
@@ -77,8 +94,14 @@ pub(crate) fn agent(
         State::Ending => ("ending", false),
     };
     let reachable = alive || start.reachable(&binding);
-    let env_missing = start.missing(&binding);
-    let spec = binding.spec;
+    let mut env_missing = start.missing(&binding);
+    let mut spec = binding.spec;
+    if rights::may_see_agent_setup(who).is_err() {
+        spec.command.clear();
+        spec.env.clear();
+        env_missing.clear();
+        spec.cwd = None;
+    }
     Ok(wire::Agent {
         handle: spec.handle,
         binding_id: binding.id.0,
@@ -88,6 +111,7 @@ pub(crate) fn agent(
         delivery: spec.delivery,
         session: spec.session,
         supervised: spec.supervised,
+        addressed_by: spec.addressed_by,
         env: spec.env.into_iter().map(|var| var.name).collect(),
         env_missing,
         model: spec.model,

@@ -1,17 +1,24 @@
 //! The only wire types: what the API takes and gives, as JSON.
 
+mod identity;
+
 use delivery::Timestamp;
 use delivery::model::{Policy, SessionPolicy};
 use serde::{Deserialize, Serialize};
+
+pub use self::identity::*;
 
 /// An error: a stable code, a message for people, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorBody {
     /// Stable code: `not_found`, `exists`, `invalid`, `conflict`, `unauthorized`, `forbidden`, `too_large`,
-    /// `storage_full`, `shutting_down`, `internal`.
+    /// `rate_limited`, `storage_full`, `shutting_down`, `internal`.
     pub code: String,
     /// For people.
     pub message: String,
+    /// In how many milliseconds it will do; with `rate_limited`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
 }
 
 /// An author.
@@ -19,8 +26,11 @@ pub struct ErrorBody {
 pub struct Author {
     /// `user`, `agent` or `system`.
     pub kind: String,
-    /// Person's name, or handle with `@`.
+    /// Person's name as it was then, or handle with `@`.
     pub name: String,
+    /// The person, whatever their name is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person_id: Option<String>,
 }
 
 /// A message: `M` of the issue.
@@ -54,7 +64,7 @@ pub struct Message {
 pub struct PostMessage {
     /// Text.
     pub text: String,
-    /// Who writes; the owner if absent.
+    /// Who writes; whoever asks if absent. Another name is for owners alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Thread root.
@@ -177,6 +187,9 @@ pub struct AddChannel {
     /// The agent of a direct conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<String>,
+    /// Who may find it; `public` if absent. A direct conversation is private in any case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
 }
 
 /// A channel.
@@ -192,27 +205,16 @@ pub struct Channel {
     pub created_at: Timestamp,
     /// Highest event number.
     pub last_seq: u64,
+    /// `public` or `private`.
+    pub access: Access,
+    /// What it is about; may be empty.
+    pub topic: String,
+    /// Since when it takes no more posts.
+    pub archived_at: Option<Timestamp>,
+    /// What whoever asks is in it: `manager`, `member` or null.
+    pub rank: Option<Rank>,
     /// Its agents.
     pub agents: Vec<Agent>,
-}
-
-/// A person to make.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AddPerson {
-    /// Name.
-    pub name: String,
-}
-
-/// A person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Person {
-    /// Name.
-    pub name: String,
-    /// `owner` or `member`.
-    pub role: String,
-    /// Creation.
-    pub created_at: Timestamp,
 }
 
 /// One variable of an agent's environment.
@@ -256,6 +258,9 @@ pub struct AddAgent {
     /// Constant text after the framing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
+    /// Whose messages make runs of it; `members` if absent.
+    #[serde(default)]
+    pub addressed_by: AddressedBy,
 }
 
 /// An agent in a channel.
@@ -269,7 +274,7 @@ pub struct Agent {
     pub channel: String,
     /// Preset, or `custom`.
     pub preset: String,
-    /// Program and arguments.
+    /// Program and arguments; empty for those who may not see how it is started.
     pub command: Vec<String>,
     /// Delivery policy.
     pub delivery: Policy,
@@ -277,6 +282,8 @@ pub struct Agent {
     pub session: SessionPolicy,
     /// Whether people answer its permission requests.
     pub supervised: bool,
+    /// Whose messages make runs of it.
+    pub addressed_by: AddressedBy,
     /// Names of its environment variables; never their values.
     pub env: Vec<String>,
     /// Those of them that are to be passed on from the server's environment, which does not have them.
@@ -319,19 +326,30 @@ pub struct Health {
     pub version: String,
 }
 
-/// Routes of `/api/v1`, all with `Authorization: Bearer <token>`:
+/// Routes of `/api/v1`, all but `/sign-in` with `Authorization: Bearer <token>`, or with the cookie of a sign-in and the
+/// header `x-highwater-session`:
 ///
 /// | | | |
 /// | --- | --- | --- |
 /// | GET | `/health` | [`Health`] |
 /// | GET, POST | `/channels` | `[Channel]`; [`AddChannel`] → [`Channel`] |
-/// | GET | `/channels/{name}` | [`Channel`] |
+/// | POST | `/sign-in` | [`SignIn`] → [`SignedIn`] and a cookie |
+/// | POST | `/sign-out` | [`Done`] |
+/// | GET | `/me` | [`Me`] |
+/// | GET, PATCH | `/channels/{name}` | [`Channel`]; [`ChangeChannel`] → [`Channel`] |
+/// | GET | `/channels/{name}/members` | `[Member]` |
+/// | PUT, DELETE | `/channels/{name}/members/{person}` | [`Member`]; [`Done`] |
 /// | GET | `/channels/{name}/messages?before=&thread=&limit=` | `[Message]`, oldest first, limit 50, at most 1000 |
 /// | POST | `/channels/{name}/messages` | [`PostMessage`] → [`Posted`] |
 /// | PATCH, DELETE | `/messages/{id}` | [`EditMessage`] → [`Message`]; [`Message`] |
 /// | GET | `/messages/{id}/runs?wait_ms=` | [`Posted`]; waits until all its runs have ended, 30 s at most |
 /// | GET | `/search?q=&channel=&limit=` | `[Message]` |
 /// | GET, POST | `/people` | `[Person]`; [`AddPerson`] → [`Person`] |
+/// | PATCH | `/people/{name}` | [`ChangePerson`] → [`Person`] |
+/// | PUT | `/people/{name}/password` | [`SetPassword`] → [`Person`] |
+/// | POST | `/invites` | [`AddInvite`] → [`Invite`] |
+/// | GET, POST | `/tokens?person=` | `[Token]`; [`AddToken`] → [`NewToken`] |
+/// | DELETE | `/tokens/{id}` | [`Token`] |
 /// | GET | `/agents?channel=` | `[Agent]` |
 /// | POST | `/channels/{name}/agents` | [`AddAgent`] → [`Agent`] |
 /// | DELETE | `/channels/{name}/agents/{handle}` | [`Agent`] |

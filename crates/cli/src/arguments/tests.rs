@@ -114,6 +114,47 @@ fn agent_commands_are_understood() {
 }
 
 #[test]
+fn commands_about_people_are_understood() {
+    for line in [
+        &["channel", "add", "board", "--private"][..],
+        &["channel", "members", "board", "--json"],
+        &["channel", "join", "general"],
+        &["channel", "invite", "board", "aiko"],
+        &["channel", "leave", "board"],
+        &["channel", "leave", "board", "aiko"],
+        &["channel", "topic", "board", "who and what"],
+        &["channel", "rename", "board", "council"],
+        &["channel", "archive", "board", "--undo"],
+        &["person", "add", "gus", "--role", "guest"],
+        &["person", "deactivate", "aiko"],
+        &["person", "activate", "aiko"],
+        &["person", "rename", "aiko", "kobo"],
+        &["person", "role", "aiko", "owner"],
+        &["person", "password", "aiko"],
+        &["invite", "gus", "--role", "guest", "--expires", "2d", "--json"],
+        &["token", "create", "ci"],
+        &[
+            "token",
+            "create",
+            "ci",
+            "--for",
+            "aiko",
+            "--scope",
+            "read",
+            "--scope",
+            "write",
+            "--expires",
+            "30d",
+        ],
+        &["token", "list", "--for", "aiko"],
+        &["token", "revoke", "t1"],
+        &["agent", "add", "bot", "--channel", "general", "--preset", "guide", "--addressed-by", "everyone"],
+    ] {
+        check(line, Ok(()));
+    }
+}
+
+#[test]
 fn wrong_usage_is_refused() {
     check(&[], Err(ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand));
     check(&["--version"], Err(ErrorKind::DisplayVersion));
@@ -131,6 +172,10 @@ fn wrong_usage_is_refused() {
         &["agent", "add", "bot", "--channel", "c", "--preset", "p", "--", "x"],
         Err(ErrorKind::ArgumentConflict),
     );
+    check(&["token", "create", "ci", "--expires", "soon"], Err(ErrorKind::ValueValidation));
+    check(&["token", "create", "ci", "--scope", "all"], Err(ErrorKind::InvalidValue));
+    check(&["invite", "gus", "--role", "king"], Err(ErrorKind::InvalidValue));
+    check(&["channel", "add", "x", "--direct", "guide", "--private"], Err(ErrorKind::ArgumentConflict));
     check(&["history", "general", "--limit", "few"], Err(ErrorKind::ValueValidation));
     check(&["watermarks", "import"], Err(ErrorKind::MissingRequiredArgument));
 }

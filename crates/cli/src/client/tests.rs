@@ -136,6 +136,23 @@ fn error_answers_become_failures() {
     let denied = Failure::new(Kind::Denied, "wrong token")
         .hint("the token stands in the file owner-token of the server's data folder");
     check(&get, None, Step::Answer(401, error("unauthorized", "wrong token")), request, &Err(denied));
+    let refused = Failure::new(Kind::Denied, "not yours");
+    check(&get, None, Step::Answer(403, error("forbidden", "not yours")), request, &Err(refused));
+}
+
+#[test]
+fn a_server_that_asks_for_patience_is_asked_again() {
+    let limited = |ms: u64| {
+        let body = json!({"code": "rate_limited", "message": "slower", "retry_after_ms": ms});
+        Step::Answer(429, body.to_string())
+    };
+    let script =
+        Script::play(vec![limited(1), limited(2), Step::Answer(200, "7".to_owned()), limited(61_000)]);
+    let client = Client::new(&script.url, "t").unwrap();
+    let post = || client.send::<u32>(&Call::post(&["channels"]), &json!({}));
+    assert_eq!(post(), Ok(7));
+    assert_eq!(post(), Err(Failure::new(Kind::Unreachable, "slower")));
+    assert_eq!(script.requests(), ["POST /api/v1/channels Bearer t {}"; 4]);
 }
 
 #[test]

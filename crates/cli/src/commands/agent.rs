@@ -66,6 +66,9 @@ pub(crate) struct Add {
     /// Working directory, which must exist [default: a folder of its own]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+    /// Whose messages it answers; others get a notice
+    #[arg(long, value_name = "WHO", value_enum, default_value = "members")]
+    addressed_by: AddressedBy,
     /// File with instructions of its own, at most 64 KiB of text
     #[arg(long, value_name = "FILE")]
     instructions: Option<PathBuf>,
@@ -111,6 +114,17 @@ enum Delivery {
     Base,
     /// The newest lines at every mention, without memory
     Window,
+}
+
+/// [`wire::AddressedBy`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum AddressedBy {
+    /// Members of the workspace, not guests
+    Members,
+    /// Everybody in the channel, guests too
+    Everyone,
+    /// Owners alone
+    Owners,
 }
 
 /// [`SessionPolicy`] on the command line.
@@ -178,6 +192,11 @@ impl Add {
             model: self.model,
             cwd,
             instructions,
+            addressed_by: match self.addressed_by {
+                AddressedBy::Members => wire::AddressedBy::Members,
+                AddressedBy::Everyone => wire::AddressedBy::Everyone,
+                AddressedBy::Owners => wire::AddressedBy::Owners,
+            },
         };
         let call = Call::post(&["channels", &self.channel, "agents"]);
         let client = context.client()?;
@@ -306,6 +325,7 @@ pub(crate) fn example() -> wire::Agent {
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,
         supervised: true,
+        addressed_by: wire::AddressedBy::Members,
         env: Vec::new(),
         env_missing: Vec::new(),
         model: None,

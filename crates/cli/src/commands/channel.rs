@@ -1,4 +1,6 @@
-//! `highwater channel`: makes and shows channels.
+//! `highwater channel`: makes, shows and changes channels, and says who is in them.
+
+mod change;
 
 use clap::{Args, Subcommand};
 use server::wire;
@@ -11,7 +13,7 @@ use crate::display;
 use crate::failure::Failure;
 use crate::input;
 
-/// Make and show channels
+/// Make, show and change channels; join and leave them
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example: highwater channel add ideas")]
 pub(crate) enum Channel {
@@ -22,6 +24,21 @@ pub(crate) enum Channel {
     List(Format),
     /// Show a channel and its agents
     Show(Show),
+    /// List the people of a channel
+    Members(Show),
+    /// Join a public channel
+    Join(change::Join),
+    /// Let somebody into a channel
+    #[command(after_help = "Example: highwater channel invite board aiko")]
+    Invite(change::Invite),
+    /// Leave a channel, or make somebody leave it
+    Leave(change::Leave),
+    /// Say what a channel is about
+    Topic(change::Topic),
+    /// Give a channel another name
+    Rename(change::Rename),
+    /// Take no more posts in a channel, or with --undo take them again
+    Archive(change::Archive),
 }
 
 /// Arguments of `channel add`.
@@ -33,6 +50,9 @@ pub(crate) struct Add {
     /// Make it a direct conversation with this agent: every message is addressed to it
     #[arg(long, value_name = "HANDLE", value_parser = input::handle)]
     direct: Option<String>,
+    /// Nobody finds it but those who are invited
+    #[arg(long, conflicts_with = "direct")]
+    private: bool,
     #[command(flatten)]
     format: Format,
 }
@@ -52,9 +72,10 @@ impl Channel {
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
         let client = context.client()?;
         match self {
-            Self::Add(Add { name, direct, format }) => {
-                let made: wire::Channel =
-                    client.send(&Call::post(&["channels"]), &wire::AddChannel { name, direct })?;
+            Self::Add(Add { name, direct, private, format }) => {
+                let access = private.then_some(wire::Access::Private);
+                let new = wire::AddChannel { name, direct, access };
+                let made: wire::Channel = client.send(&Call::post(&["channels"]), &new)?;
                 if let Some(handle) = made.direct.as_deref().filter(|_| made.agents.is_empty()) {
                     let agents: Vec<wire::Agent> = client.call(&Call::get(&["agents"]))?;
                     if !agents.iter().any(|agent| agent.handle == handle) {
@@ -76,6 +97,17 @@ impl Channel {
                 let channel: wire::Channel = client.call(&call)?;
                 format.print(&channel, show)
             }
+            Self::Members(Show { name, format }) => {
+                let call = Call::get(&["channels", &name, "members"]);
+                let members: Vec<wire::Member> = client.call(&call)?;
+                format.print(&members, |members| change::list(members))
+            }
+            Self::Join(command) => command.run(&client),
+            Self::Invite(command) => command.run(&client),
+            Self::Leave(command) => command.run(&client),
+            Self::Topic(command) => command.run(&client),
+            Self::Rename(command) => command.run(&client),
+            Self::Archive(command) => command.run(&client),
         }
     }
 }
@@ -93,8 +125,12 @@ fn list(channels: &[wire::Channel]) -> String {
 }
 
 fn show(channel: &wire::Channel) -> String {
+    let topic = match channel.topic.as_str() {
+        "" => String::new(),
+        topic => format!("topic: {}\n", display::line(topic)),
+    };
     format!(
-        "channel {} ({}), {}, made {}, {} events\n{}",
+        "channel {} ({}), {}, made {}, {} events\n{topic}{}",
         display::line(&channel.name),
         display::line(&channel.id),
         display::line(&kind(channel)),
@@ -105,7 +141,12 @@ fn show(channel: &wire::Channel) -> String {
 }
 
 fn kind(channel: &wire::Channel) -> String {
-    channel.direct.as_ref().map_or_else(|| "channel".to_owned(), |handle| format!("direct with @{handle}"))
+    let kind = match (&channel.direct, channel.access) {
+        (Some(handle), _) => format!("direct with @{handle}"),
+        (None, wire::Access::Private) => "private channel".to_owned(),
+        (None, wire::Access::Public) => "channel".to_owned(),
+    };
+    if channel.archived_at.is_some() { format!("{kind}, archived") } else { kind }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub(crate) struct Post {
     /// Text; - reads standard input, without its final line break
     #[arg(allow_hyphen_values = true)]
     text: OsString,
-    /// Person who writes [default: the owner]
+    /// Person who writes, for owners alone [default: whose token it is]
     #[arg(long = "as", value_name = "PERSON", value_parser = input::name)]
     author: Option<String>,
     /// Post in the thread that hangs on this message

@@ -135,7 +135,7 @@ pub(crate) fn example_message(text: &str) -> wire::Message {
         id: "m17".to_owned(),
         seq: 17,
         created_at: "2026-11-30T10:00:01.000Z".parse().unwrap(),
-        author: wire::Author { kind: "user".to_owned(), name: "aiko".to_owned() },
+        author: wire::Author { kind: "user".to_owned(), name: "aiko".to_owned(), person_id: None },
         text: text.to_owned(),
         thread_root_id: None,
         channel: "general".to_owned(),

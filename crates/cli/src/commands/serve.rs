@@ -1,10 +1,10 @@
 //! `highwater serve`: runs the server until it is told to stop.
 
 use std::io::{self, IsTerminal as _};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use server::Ready;
 use server::settings::Settings;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -18,7 +18,7 @@ use crate::input;
 
 /// Run the server
 ///
-/// Prints one line with its address when it is ready, and stops on SIGTERM and SIGINT (Ctrl-C). Logs go to standard
+/// Prints one line with its address and a link that signs the owner in when it is ready, and stops on SIGTERM and SIGINT (Ctrl-C). Logs go to standard
 /// error; RUST_LOG says how much (default: warn).
 #[derive(Debug, Args)]
 #[command(after_help = "Example: highwater serve --data ./data --listen 127.0.0.1:7717")]
@@ -46,9 +46,9 @@ impl Serve {
         runtime.block_on(async {
             // Before the address is told: who reads it may send a signal at once.
             let stop = stop().map_err(|error| Failure::new(Kind::Internal, format!("signals: {error}")))?;
-            let ready = |address: SocketAddr| {
+            let ready = |ready: Ready| {
                 // A closed standard output is no reason not to serve.
-                let _ = display::print(&greeting(address));
+                let _ = display::print(&greeting(&ready));
             };
             server::serve(settings, ready, stop)
                 .await
@@ -88,13 +88,14 @@ fn stop() -> io::Result<impl Future<Output = ()> + Send> {
     })
 }
 
-/// The line that tells the address. The command in it names the data folder where a client would look elsewhere.
-fn greeting(settings: &Settings, context: &Context) -> impl Fn(SocketAddr) -> String + Send + use<> {
+/// The line that tells the address, and the link that signs the owner in. The command in it names the data folder where a client would look elsewhere.
+fn greeting(settings: &Settings, context: &Context) -> impl Fn(&Ready) -> String + Send + use<> {
     let data = settings.data.clone();
     let flag = context.data_flag(&data);
-    move |address| {
+    move |Ready { address, link }| {
         display::line(&format!(
-            "Highwater listens on http://{address} (data in {}). Try: highwater post general '@guide hello' --wait{flag}",
+            "Highwater listens on http://{address} (data in {}). Sign in, once and soon: {link} Try: highwater post \
+             general '@guide hello' --wait{flag}",
             data.display()
         )) + "\n"
     }

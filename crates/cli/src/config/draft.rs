@@ -8,6 +8,7 @@ use agents::TimeLimits;
 use delivery::Limits;
 use delivery::mention::is_handle;
 use delivery::residency::Pool;
+use server::Rate;
 use server::settings::Settings;
 
 use super::key::{Given, Key, Source};
@@ -34,6 +35,8 @@ pub(super) struct Draft {
     pool: Pool,
     limits: Limits,
     max_recipients: u32,
+    write_rate: u32,
+    write_burst: u32,
     time: TimeLimits,
     owner: Option<String>,
 }
@@ -47,6 +50,8 @@ impl Draft {
             pool: Pool { processes_max: 4, idle_ms: 30 * 60 * 1_000 },
             limits: Limits::default(),
             max_recipients: 3,
+            write_rate: 50,
+            write_burst: 200,
             time: TimeLimits {
                 start: Duration::from_secs(60),
                 inactivity: Duration::from_secs(600),
@@ -82,6 +87,7 @@ impl Draft {
             pool: self.pool,
             limits: self.limits,
             max_recipients: self.max_recipients,
+            writes: Rate::per_second(self.write_rate, self.write_burst),
             time: self.time,
             holder: programs.holder,
             guide: programs.guide,
@@ -113,6 +119,8 @@ impl Draft {
             Key::Lines => self.limits.lines = size(given.count(&(1..=200))?),
             Key::BodyChars => self.limits.body_chars = size(given.count(&(1..=65_536))?),
             Key::MaxRecipients => self.max_recipients = given.count(&(1..=20))?,
+            Key::WriteRate => self.write_rate = given.count(&(1..=100_000))?,
+            Key::WriteBurst => self.write_burst = given.count(&(1..=1_000_000))?,
             Key::StartLimit => self.time.start = given.duration(&(DURATION_MIN..=HOUR))?,
             Key::InactivityLimit => self.time.inactivity = given.duration(&(DURATION_MIN..=DAY))?,
             Key::TurnLimit => self.time.turn = given.duration(&(DURATION_MIN..=7 * DAY))?,

@@ -25,6 +25,10 @@ pub(super) enum Key {
     BodyChars,
     /// Agents that one message addresses.
     MaxRecipients,
+    /// Changes a second of each principal.
+    WriteRate,
+    /// Changes at once.
+    WriteBurst,
     /// Limit of an agent's start.
     StartLimit,
     /// Limit of a turn without a sign of life.
@@ -39,7 +43,7 @@ pub(super) enum Key {
 
 impl Key {
     /// All of them, in the order of the documentation.
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::Data,
         Self::Listen,
         Self::PoolSize,
@@ -48,6 +52,8 @@ impl Key {
         Self::Lines,
         Self::BodyChars,
         Self::MaxRecipients,
+        Self::WriteRate,
+        Self::WriteBurst,
         Self::StartLimit,
         Self::InactivityLimit,
         Self::TurnLimit,
@@ -66,6 +72,8 @@ impl Key {
             Self::Lines => "lines",
             Self::BodyChars => "body_chars",
             Self::MaxRecipients => "max_recipients",
+            Self::WriteRate => "write_rate",
+            Self::WriteBurst => "write_burst",
             Self::StartLimit => "start_limit",
             Self::InactivityLimit => "inactivity_limit",
             Self::TurnLimit => "turn_limit",
@@ -188,7 +196,7 @@ impl Given {
 }
 
 /// `1h30m`: whole numbers, each with its unit out of ms, s, m, h, d.
-fn parse_duration(text: &str) -> Option<Duration> {
+pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut total = Duration::ZERO;
     if rest.is_empty() {

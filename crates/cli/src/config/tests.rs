@@ -7,6 +7,7 @@ use std::time::Duration;
 use agents::TimeLimits;
 use delivery::Limits;
 use delivery::residency::Pool;
+use server::Rate;
 use server::settings::Settings;
 
 use super::key::Key;
@@ -30,6 +31,7 @@ fn defaults() -> Settings {
         pool: Pool { processes_max: 4, idle_ms: 1_800_000 },
         limits: Limits { rows: 30, lines: 12, body_chars: 600 },
         max_recipients: 3,
+        writes: Rate { every_us: 20_000, burst: 200 },
         time: TimeLimits {
             start: Duration::from_secs(60),
             inactivity: Duration::from_secs(600),
@@ -125,6 +127,8 @@ fn every_key_can_be_set_in_the_default_file() {
         lines = 24
         body_chars = 1_200
         max_recipients = 5
+        write_rate = 10
+        write_burst = 20
         start_limit = "90s"
         inactivity_limit = "20m"
         turn_limit = "1d"
@@ -139,6 +143,7 @@ fn every_key_can_be_set_in_the_default_file() {
         pool: Pool { processes_max: 8, idle_ms: 5_400_000 },
         limits: Limits { rows: 60, lines: 24, body_chars: 1_200 },
         max_recipients: 5,
+        writes: Rate { every_us: 100_000, burst: 20 },
         time: TimeLimits {
             start: Duration::from_secs(90),
             inactivity: Duration::from_secs(1_200),
@@ -164,7 +169,7 @@ fn mistakes_in_the_file_are_told_with_their_line() {
         assert_eq!(actual, Err(hint.iter().fold(expected, |failure, hint| failure.hint(*hint))), "{text}");
     };
     let known = "known keys: data, listen, pool_size, idle_limit, rows, lines, body_chars, max_recipients, \
-                 start_limit, inactivity_limit, turn_limit, grace, owner";
+                 write_rate, write_burst, start_limit, inactivity_limit, turn_limit, grace, owner";
     check(
         "rows = 3\npoolsize = 4\n",
         ", line 2: unknown key \"poolsize\"",
@@ -283,6 +288,8 @@ fn the_documentation_tells_every_key_with_its_default() {
         (Key::Lines, "`12`"),
         (Key::BodyChars, "`600`"),
         (Key::MaxRecipients, "`3`"),
+        (Key::WriteRate, "`50`"),
+        (Key::WriteBurst, "`200`"),
         (Key::StartLimit, "`\"60s\"`"),
         (Key::InactivityLimit, "`\"10m\"`"),
         (Key::TurnLimit, "`\"2h\"`"),

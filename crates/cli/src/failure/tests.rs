@@ -16,6 +16,7 @@ fn answers_of_the_server_have_kinds_and_exit_codes() {
         ("forbidden", 403, Kind::Denied, 7),
         ("storage_full", 507, Kind::StorageFull, 8),
         ("shutting_down", 503, Kind::Unreachable, 6),
+        ("rate_limited", 429, Kind::Unreachable, 6),
         ("internal", 500, Kind::Internal, 1),
         // A code of a newer server: the status decides.
         ("gone_fishing", 404, Kind::NotFound, 3),
@@ -27,7 +28,7 @@ fn answers_of_the_server_have_kinds_and_exit_codes() {
         ("gone_fishing", 418, Kind::Internal, 1),
     ];
     for (code, status, kind, exit) in table {
-        let body = ErrorBody { code: code.to_owned(), message: "why".to_owned() };
+        let body = ErrorBody { code: code.to_owned(), message: "why".to_owned(), retry_after_ms: None };
         let failure = Failure::of_answer(&body, status);
         assert_eq!((failure.kind(), failure.kind().code()), (kind, exit), "{code} {status}");
     }
@@ -67,7 +68,7 @@ fn failures_print_their_messages_then_their_hints() {
 #[test]
 fn what_is_not_found_can_be_looked_for() {
     let check = |code: &str, message: &str, hint: Option<&str>| {
-        let body = ErrorBody { code: code.to_owned(), message: message.to_owned() };
+        let body = ErrorBody { code: code.to_owned(), message: message.to_owned(), retry_after_ms: None };
         let failure = Failure::new(Kind::of_answer(code, 0), message);
         let expected = hint.into_iter().fold(failure, Failure::hint);
         assert_eq!(Failure::of_answer(&body, 0), expected);

@@ -7,6 +7,10 @@ mod crashes;
 #[cfg(test)]
 mod first_steps;
 #[cfg(test)]
+mod http;
+#[cfg(test)]
+mod identity;
+#[cfg(test)]
 mod outcomes;
 #[cfg(test)]
 mod processes;

@@ -7,11 +7,15 @@ use delivery::model::{ChannelId, MessageId, SessionPolicy};
 use delivery::queue;
 use delivery::residency;
 use delivery::watermark::IDS_MAX;
-use storage::{Binding, NewBinding, PlacedWatermark, Role, RunStatus, Store};
+use storage::{
+    Access, Binding, ChannelChange, NewBinding, Person, PersonId, PlacedWatermark, Rank, RunStatus, Store,
+};
 
 use super::request::key_of;
 use super::{Engine, Now, Reply};
 use crate::error::{ApiError, Code};
+use crate::reach;
+use crate::rights::Principal;
 
 /// Characters of a channel's name at most.
 const CHANNEL_NAME_MAX: usize = 64;
@@ -21,33 +25,6 @@ const RESERVED: [&str; 5] = ["highwater", "system", "assistant", "user", "unknow
 const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
 
 impl Engine {
-    pub(super) fn add_channel(
-        &mut self,
-        store: &mut dyn Store,
-        name: &str,
-        direct: Option<&str>,
-        now: Now,
-    ) -> Result<Reply, ApiError> {
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-        if name.is_empty() || name.len() > CHANNEL_NAME_MAX || !name.chars().all(plain) {
-            return Err(ApiError::invalid(format!(
-                "a channel's name is 1 to {CHANNEL_NAME_MAX} of a-z, 0-9, - and _; {name:?} is not"
-            )));
-        }
-        let direct = direct.map(bare_handle).transpose()?;
-        Ok(Reply::Channel(store.add_channel(name, direct.as_deref(), now.wall)?))
-    }
-
-    pub(super) fn add_person(
-        &mut self,
-        store: &mut dyn Store,
-        name: &str,
-        now: Now,
-    ) -> Result<Reply, ApiError> {
-        let name = bare_handle(name)?;
-        Ok(Reply::Person(store.add_person(&name, Role::Member, now.wall)?))
-    }
-
     pub(super) fn add_agent(
         &mut self,
         store: &mut dyn Store,
@@ -127,6 +104,36 @@ impl Engine {
     }
 }
 
+pub(super) fn add_channel(
+    store: &mut dyn Store,
+    name: &str,
+    direct: Option<&str>,
+    access: Access,
+    maker: Option<&PersonId>,
+    now: Now,
+) -> Result<Reply, ApiError> {
+    check_channel_name(name)?;
+    let direct = direct.map(bare_handle).transpose()?;
+    let mut channel = store.add_channel(name, direct.as_deref(), now.wall)?;
+    if direct.is_none() && access != channel.access {
+        channel = store.change_channel(&channel.id, &ChannelChange::Access(access))?;
+    }
+    if let Some(maker) = maker {
+        store.add_membership(&channel.id, maker, Rank::Manager, now.wall)?;
+    }
+    Ok(Reply::Channel(channel))
+}
+
+pub(super) fn check_channel_name(name: &str) -> Result<(), ApiError> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > CHANNEL_NAME_MAX || !name.chars().all(plain) {
+        return Err(ApiError::invalid(format!(
+            "a channel's name is 1 to {CHANNEL_NAME_MAX} of a-z, 0-9, - and _; {name:?} is not"
+        )));
+    }
+    Ok(())
+}
+
 /// The binding of a handle in a channel.
 pub(super) fn bound(store: &dyn Store, channel: &str, handle: &str) -> Result<Binding, ApiError> {
     let channel = store.channel(channel)?;
@@ -148,23 +155,28 @@ pub(super) fn bound(store: &dyn Store, channel: &str, handle: &str) -> Result<Bi
 }
 
 /// The binding that a direct conversation speaks with; made after the agent's newest one elsewhere when the
-/// conversation has none yet, so that `channel add --direct` alone is enough for an agent that exists.
+/// conversation has none yet, so that `channel add --direct` alone is enough for an agent that exists. One that is
+/// only where the author may not read does not exist for them.
 pub(super) fn direct_binding(
     store: &mut dyn Store,
     channel: &ChannelId,
     handle: &str,
+    author: &Person,
     now: Now,
 ) -> Result<Option<Binding>, ApiError> {
     if let Some(binding) = store.bindings(Some(channel))?.into_iter().next() {
         return Ok(Some(binding));
     }
-    let elsewhere = store.bindings(None)?.into_iter().filter(|binding| binding.spec.handle == handle);
+    let readable = reach::channels(store, &Principal::of(author))?;
+    let elsewhere = store.bindings(None)?.into_iter().filter(|binding| {
+        binding.spec.handle == handle && readable.iter().any(|channel| channel.id == binding.spec.channel)
+    });
     let Some(model) = elsewhere.max_by_key(|binding| binding.created_at) else { return Ok(None) };
     let spec = NewBinding { channel: channel.clone(), ..model.spec };
     Ok(Some(store.add_binding(&spec, now.wall)?))
 }
 
-fn bare_handle(text: &str) -> Result<String, ApiError> {
+pub(super) fn bare_handle(text: &str) -> Result<String, ApiError> {
     let handle = text.trim_start_matches('@').to_lowercase();
     if RESERVED.contains(&handle.as_str()) {
         return Err(ApiError::invalid(format!("the name {handle} is Highwater's own; choose another")));

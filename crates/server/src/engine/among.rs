@@ -2,9 +2,9 @@
 
 use delivery::mention::leading;
 use delivery::model::AuthorKind;
-use storage::{Binding, Message, Run, Store};
+use storage::{Binding, Message, Person, Run, Store};
 
-use super::post::{handles, notice};
+use super::post::{allowed, handles, notice};
 use super::request::key_of;
 use super::{Engine, Now};
 use crate::error::ApiError;
@@ -56,9 +56,14 @@ impl Engine {
             notice(store, message, text, now)?;
         }
         let bindings = store.bindings(Some(&message.channel))?;
+        let called = called.iter().filter_map(|handle| bindings.iter().find(|at| at.spec.handle == *handle));
+        let called: Vec<Binding> = called.cloned().collect();
+        let called = match head(store, run)? {
+            Some(person) => allowed(store, &person, message, called, now)?,
+            None => Vec::new(),
+        };
         let mut runs = Vec::new();
-        for binding in called.iter().filter_map(|handle| bindings.iter().find(|at| at.spec.handle == *handle))
-        {
+        for binding in &called {
             runs.push(store.add_run(&key_of(binding), &message.row.id, None, now.wall)?);
         }
         for run in &runs {
@@ -66,6 +71,20 @@ impl Engine {
         }
         Ok(runs)
     }
+}
+
+/// The person at the head of the chain of calls that a run belongs to: it has their rights (2.9).
+fn head(store: &dyn Store, run: &Run) -> Result<Option<Person>, ApiError> {
+    let mut message = store.message(&run.message)?;
+    // A chain is short, since a person must write before it can be longer.
+    for _ in 0..=TURNS_MAX {
+        if let Some(person) = &message.person {
+            return Ok(Some(store.person_by_id(person)?));
+        }
+        let Some(caller) = &message.run else { return Ok(None) };
+        message = store.message(&store.run(caller)?.message)?;
+    }
+    Ok(None)
 }
 
 /// How many more turns agents may take for a message that was written in this run.

@@ -5,12 +5,13 @@ use delivery::mention::mentions;
 use delivery::model::{AuthorKind, MessageId};
 use delivery::queue;
 use delivery::{Author, Row};
-use storage::{Appended, Binding, Channel, Message, NewMessage, Run, RunStatus, Store};
+use storage::{Access, Appended, Binding, Channel, Message, NewMessage, Person, Rank, Run, RunStatus, Store};
 
 use super::admin::direct_binding;
 use super::request::key_of;
 use super::{Engine, Now, Post, Reply, host};
 use crate::error::{ApiError, Code};
+use crate::{reach, rights};
 
 /// Bytes of a client's own id at most.
 const CLIENT_ID_BYTES_MAX: usize = 128;
@@ -22,11 +23,15 @@ impl Engine {
             return Err(ApiError::invalid(format!("a client id has 1 to {CLIENT_ID_BYTES_MAX} bytes")));
         }
         let channel = store.channel(&post.channel)?;
+        refuse_archived(&channel)?;
         let author = store.person(&post.author)?;
+        if author.deactivated_at.is_some() {
+            return Err(ApiError::conflict(format!("{} was deactivated and posts nothing", author.name)));
+        }
         let new = NewMessage {
             channel: channel.id.clone(),
             thread: post.thread.clone(),
-            author: Author { kind: AuthorKind::User, name: author.name },
+            author: Author { kind: AuthorKind::User, name: author.name.clone() },
             native: None,
             run: None,
             text: post.text.clone(),
@@ -34,6 +39,9 @@ impl Engine {
         };
         let message = match store.append(&new, now.wall)? {
             Appended::New(message) => message,
+            Appended::Before(message) if message.channel != channel.id => {
+                return Err(ApiError::conflict("this client id was used in another channel"));
+            }
             Appended::Before(message) => {
                 let same = message.channel == channel.id && message.thread == post.thread;
                 let untouched = message.revision == 1 && message.row.deleted_seq.is_none();
@@ -47,7 +55,11 @@ impl Engine {
                 return Ok(Reply::Posted { message: Box::new(message), runs });
             }
         };
-        let runs = self.address(store, &channel, &message, now)?;
+        // Who posts in a public channel is in it from then on; in any other only members post.
+        if channel.access == Access::Public {
+            store.add_membership(&channel.id, &author.id, Rank::Member, now.wall)?;
+        }
+        let runs = self.address(store, &channel, &author, &message, now)?;
         Ok(Reply::Posted { message: Box::new(message), runs })
     }
 
@@ -56,12 +68,13 @@ impl Engine {
         &mut self,
         store: &mut dyn Store,
         channel: &Channel,
+        author: &Person,
         message: &Message,
         now: Now,
     ) -> Result<Vec<Run>, ApiError> {
         let addressed = match &channel.direct {
             Some(handle) => {
-                let binding = direct_binding(store, &channel.id, handle, now)?;
+                let binding = direct_binding(store, &channel.id, handle, author, now)?;
                 if binding.is_none() {
                     let text = format!(
                         "@{handle} is not here yet, so nobody answers. Add it with: highwater agent add {handle} \
@@ -75,6 +88,7 @@ impl Engine {
             None if message.row.text.contains('@') => self.mentioned(store, channel, message, now)?,
             None => Vec::new(),
         };
+        let addressed = allowed(store, author, message, addressed, now)?;
         let mut runs = Vec::new();
         for binding in &addressed {
             runs.push(store.add_run(&key_of(binding), &message.row.id, None, now.wall)?);
@@ -134,7 +148,9 @@ impl Engine {
         now: Now,
     ) -> Result<Reply, ApiError> {
         check_text(text)?;
-        refuse_notice(&store.message(id)?.row)?;
+        let message = store.message(id)?;
+        refuse_notice(&message.row)?;
+        refuse_archived(&store.channel_by_id(&message.channel)?)?;
         Ok(Reply::Message(Box::new(store.edit(id, text, now.wall)?)))
     }
 
@@ -187,6 +203,36 @@ pub(super) fn posted(appended: Appended) -> Message {
     match appended {
         Appended::New(message) | Appended::Before(message) => message,
     }
+}
+
+/// Those that answer this person (2.9); a notice names the others.
+pub(super) fn allowed(
+    store: &mut dyn Store,
+    author: &Person,
+    message: &Message,
+    addressed: Vec<Binding>,
+    now: Now,
+) -> Result<Vec<Binding>, ApiError> {
+    let mut allowed = Vec::new();
+    for binding in addressed {
+        match rights::may_address(author.role, binding.spec.addressed_by) {
+            Ok(()) => allowed.push(binding),
+            Err(denial) => {
+                let why = reach::denied(denial, "agent", &binding.spec.handle).message;
+                notice(store, message, format!("@{} was not asked: {why}", binding.spec.handle), now)?;
+            }
+        }
+    }
+    Ok(allowed)
+}
+
+/// An archived channel stays as it is.
+pub(super) fn refuse_archived(channel: &Channel) -> Result<(), ApiError> {
+    let Some(at) = channel.archived_at else { return Ok(()) };
+    Err(ApiError::conflict(format!(
+        "channel {name} was archived at {at} and takes no posts; open it again with: highwater channel archive {name} --undo",
+        name = channel.name
+    )))
 }
 
 pub(super) fn check_text(text: &str) -> Result<(), ApiError> {

@@ -2,7 +2,12 @@
 
 use delivery::model::{ChannelId, Key, MessageId, RunId};
 use delivery::residency::State;
-use storage::{Binding, Channel, Message, NewBinding, Person, PlacedWatermark, Run};
+use storage::{
+    Access, Binding, Channel, Credential, Message, NewBinding, Person, PersonId, PlacedWatermark, Run,
+};
+
+use super::identity::Act;
+use crate::rights::Principal;
 
 use super::ToolCall;
 
@@ -21,7 +26,8 @@ pub struct Post {
     pub client_id: Option<String>,
 }
 
-/// A request. Reads do not come here: the server's readers answer them.
+/// A request. Reads do not come here: the server's readers answer them. By itself a request is the server's own and
+/// may do everything; what somebody asks for comes in [`Request::As`].
 #[derive(Clone, Debug)]
 pub enum Request {
     /// Make a channel; with a handle, a direct conversation.
@@ -30,12 +36,15 @@ pub enum Request {
         name: String,
         /// Agent's handle.
         direct: Option<String>,
+        /// Who may find it; a direct conversation is private in any case.
+        access: Access,
+        /// Who makes it and manages it then.
+        maker: Option<PersonId>,
     },
-    /// Make a person.
-    AddPerson {
-        /// Name.
-        name: String,
-    },
+    /// Something about people, their channels or their credentials.
+    Act(Box<Act>),
+    /// What a principal asks for: done if they have the right to it, which is looked up in the same transaction.
+    As(Box<Principal>, Box<Request>),
     /// Bind an agent to a channel. The channel's id inside is ignored: it is named.
     AddAgent {
         /// Channel name.
@@ -98,6 +107,8 @@ pub enum Reply {
     Channel(Channel),
     /// A person.
     Person(Person),
+    /// A credential.
+    Credential(Box<Credential>),
     /// A binding.
     Binding(Box<Binding>),
     /// A message and its runs.

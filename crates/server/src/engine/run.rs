@@ -6,7 +6,7 @@ use delivery::turn::Told;
 use delivery::{Author, queue};
 use storage::{Ending, Message, NewMessage, Run, RunStatus, Store};
 
-use super::post::posted;
+use super::post::{posted, refuse_archived};
 use super::tool::keep_fetched;
 use super::{Command, Engine, Now, Reply, host};
 use crate::error::ApiError;
@@ -100,6 +100,7 @@ impl Engine {
         if store.message(&run.message)?.row.deleted_seq.is_some() {
             return Err(ApiError::conflict(format!("its message {} was deleted", run.message)));
         }
+        refuse_archived(&store.channel_by_id(&run.key.channel)?)?;
         let again = store.add_run(&run.key, &run.message, Some(id), now.wall)?;
         self.enqueue(&again);
         Ok(Reply::Run(Box::new(again)))

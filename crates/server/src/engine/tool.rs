@@ -108,8 +108,8 @@ impl Engine {
     }
 
     fn roster(&self, store: &dyn Store, caller: &Caller) -> Result<String, ApiError> {
-        let people = store.people()?.into_iter().map(|person| Member {
-            author: Author { kind: AuthorKind::User, name: person.name },
+        let people = store.members(&caller.key.channel)?.into_iter().map(|member| Member {
+            author: Author { kind: AuthorKind::User, name: member.person.name },
             standing: Standing::Person,
         });
         let agents = store.bindings(Some(&caller.key.channel))?.into_iter().map(|binding| Member {

@@ -1,63 +1,57 @@
-//! Channels, people, agents, presets.
+//! Channels, agents, presets.
 
 use axum::extract::{Path, State};
 use serde::Deserialize;
-use storage::{Channel, EnvVar, NewBinding, Read};
+use storage::{Access, Binding, Channel, EnvVar, NewBinding, Read};
 
+use super::identify::Who;
 use super::{App, Json, Query};
 use crate::engine::{Board, Reply, Request};
 use crate::error::{ApiError, Code};
-use crate::preset;
-use crate::view;
 use crate::wire;
+use crate::{preset, reach, rights, view};
 
 pub(super) async fn health() -> Json<wire::Health> {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     Json(wire::Health { name: "highwater".to_owned(), version })
 }
 
-pub(super) async fn channels(State(app): State<App>) -> Result<Json<Vec<wire::Channel>>, ApiError> {
+pub(super) async fn channels(State(app): State<App>, who: Who) -> Result<Json<Vec<wire::Channel>>, ApiError> {
     let board = app.board().await?;
     let start = app.start.clone();
     let read = move |store: &dyn Read| {
-        store.channels()?.into_iter().map(|channel| view::channel(store, channel, &board, &start)).collect()
+        let channels = reach::channels(store, &who.principal)?;
+        let show = |channel| view::channel(store, &who.principal, channel, &board, &start);
+        channels.into_iter().map(show).collect()
     };
     Ok(Json(app.readers.read(read).await?))
 }
 
 pub(super) async fn channel(
     State(app): State<App>,
+    who: Who,
     Path(name): Path<String>,
 ) -> Result<Json<wire::Channel>, ApiError> {
-    let channel = app.readers.read(move |store| Ok(store.channel(&name)?)).await?;
-    app.show_channel(channel).await
+    let principal = who.principal.clone();
+    let channel = app.readers.read(move |store| reach::channel(store, &principal, &name)).await?;
+    app.show_channel(&who, channel).await
 }
 
 pub(super) async fn add_channel(
     State(app): State<App>,
+    who: Who,
     Json(new): Json<wire::AddChannel>,
 ) -> Result<Json<wire::Channel>, ApiError> {
-    let Reply::Channel(channel) =
-        app.service.ask(Request::AddChannel { name: new.name, direct: new.direct }).await?
-    else {
+    let request = Request::AddChannel {
+        name: new.name,
+        direct: new.direct,
+        access: new.access.unwrap_or(Access::Public),
+        maker: Some(who.principal.person.clone()),
+    };
+    let Reply::Channel(channel) = app.ask(&who, request).await? else {
         return Err(unexpected());
     };
-    app.show_channel(channel).await
-}
-
-pub(super) async fn people(State(app): State<App>) -> Result<Json<Vec<wire::Person>>, ApiError> {
-    let people = app.readers.read(|store| Ok(store.people()?)).await?;
-    Ok(Json(people.into_iter().map(view::person).collect()))
-}
-
-pub(super) async fn add_person(
-    State(app): State<App>,
-    Json(new): Json<wire::AddPerson>,
-) -> Result<Json<wire::Person>, ApiError> {
-    let Reply::Person(person) = app.service.ask(Request::AddPerson { name: new.name }).await? else {
-        return Err(unexpected());
-    };
-    Ok(Json(view::person(person)))
+    app.show_channel(&who, channel).await
 }
 
 /// Which agents to list.
@@ -68,20 +62,27 @@ pub(super) struct AgentsQuery {
 
 pub(super) async fn agents(
     State(app): State<App>,
+    who: Who,
     Query(query): Query<AgentsQuery>,
 ) -> Result<Json<Vec<wire::Agent>>, ApiError> {
     let board = app.board().await?;
     let start = app.start.clone();
     let read = move |store: &dyn Read| {
-        let channel = query.channel.map(|name| store.channel(&name)).transpose()?;
-        let bindings = store.bindings(channel.as_ref().map(|channel| &channel.id))?;
-        bindings.into_iter().map(|binding| view::agent(store, binding, &board, &start)).collect()
+        let who = &who.principal;
+        let channels = match query.channel {
+            Some(name) => vec![reach::channel(store, who, &name)?],
+            None => reach::channels(store, who)?,
+        };
+        let within = |binding: &Binding| channels.iter().any(|channel| channel.id == binding.spec.channel);
+        let bindings = store.bindings(None)?.into_iter().filter(within);
+        bindings.map(|binding| view::agent(store, who, binding, &board, &start)).collect()
     };
     Ok(Json(app.readers.read(read).await?))
 }
 
 pub(super) async fn add_agent(
     State(app): State<App>,
+    who: Who,
     Path(channel): Path<String>,
     Json(new): Json<wire::AddAgent>,
 ) -> Result<Json<wire::Agent>, ApiError> {
@@ -100,25 +101,29 @@ pub(super) async fn add_agent(
         model: new.model,
         cwd: new.cwd,
         instructions: new.instructions.filter(|text| !text.trim().is_empty()),
+        addressed_by: new.addressed_by,
     };
-    app.binding(Request::AddAgent { channel, new: Box::new(new) }).await
+    app.binding(&who, Request::AddAgent { channel, new: Box::new(new) }).await
 }
 
 pub(super) async fn remove_agent(
     State(app): State<App>,
+    who: Who,
     Path((channel, handle)): Path<(String, String)>,
 ) -> Result<Json<wire::Agent>, ApiError> {
-    app.binding(Request::RemoveAgent { channel, handle }).await
+    app.binding(&who, Request::RemoveAgent { channel, handle }).await
 }
 
 pub(super) async fn fresh(
     State(app): State<App>,
+    who: Who,
     Path((channel, handle)): Path<(String, String)>,
 ) -> Result<Json<wire::Agent>, ApiError> {
-    app.binding(Request::Fresh { channel, handle }).await
+    app.binding(&who, Request::Fresh { channel, handle }).await
 }
 
-pub(super) async fn presets(State(app): State<App>) -> Json<Vec<wire::Preset>> {
+pub(super) async fn presets(State(app): State<App>, who: Who) -> Result<Json<Vec<wire::Preset>>, ApiError> {
+    reach::allowed(rights::may_see_agent_setup(&who.principal), "preset", "")?;
     let found = |command: &[String]| app.start.finds(command);
     let presets = preset::presets(&app.start.guide).into_iter().map(|preset| wire::Preset {
         name: preset.name.to_owned(),
@@ -127,7 +132,7 @@ pub(super) async fn presets(State(app): State<App>) -> Json<Vec<wire::Preset>> {
         install: preset.install.map(str::to_owned),
         command: preset.command,
     });
-    Json(presets.collect())
+    Ok(Json(presets.collect()))
 }
 
 impl App {
@@ -136,19 +141,23 @@ impl App {
         self.service.board().await
     }
 
-    async fn show_channel(&self, channel: Channel) -> Result<Json<wire::Channel>, ApiError> {
+    pub(super) async fn show_channel(
+        &self,
+        who: &Who,
+        channel: Channel,
+    ) -> Result<Json<wire::Channel>, ApiError> {
         let board = self.board().await?;
-        let start = self.start.clone();
-        let read = move |store: &dyn Read| view::channel(store, channel, &board, &start);
+        let (start, who) = (self.start.clone(), who.principal.clone());
+        let read = move |store: &dyn Read| view::channel(store, &who, channel, &board, &start);
         Ok(Json(self.readers.read(read).await?))
     }
 
     /// Asks for something that answers with a binding, and shows it.
-    async fn binding(&self, request: Request) -> Result<Json<wire::Agent>, ApiError> {
-        let Reply::Binding(binding) = self.service.ask(request).await? else { return Err(unexpected()) };
+    async fn binding(&self, who: &Who, request: Request) -> Result<Json<wire::Agent>, ApiError> {
+        let Reply::Binding(binding) = self.ask(who, request).await? else { return Err(unexpected()) };
         let board = self.board().await?;
-        let start = self.start.clone();
-        let read = move |store: &dyn Read| view::agent(store, *binding, &board, &start);
+        let (start, who) = (self.start.clone(), who.principal.clone());
+        let read = move |store: &dyn Read| view::agent(store, &who, *binding, &board, &start);
         Ok(Json(self.readers.read(read).await?))
     }
 }

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use axum::extract::{Path, State};
-use delivery::model::MessageId;
+use delivery::model::{ChannelId, MessageId};
 use serde::Deserialize;
 use storage::{Message, Read, Run};
 
 use super::admin::unexpected;
+use super::identify::Who;
 use super::{App, Json, Query};
 use crate::engine::{Post, Reply, Request};
 use crate::error::ApiError;
-use crate::view;
 use crate::wire;
+use crate::{reach, view};
 
 /// Messages of a page when nothing is asked.
 const PAGE: usize = 50;
@@ -31,15 +32,16 @@ pub(super) struct HistoryQuery {
 
 pub(super) async fn history(
     State(app): State<App>,
+    who: Who,
     Path(channel): Path<String>,
     Query(query): Query<HistoryQuery>,
 ) -> Result<Json<Vec<wire::Message>>, ApiError> {
     let limit = page(query.limit, PAGE_MAX)?;
     let read = move |store: &dyn Read| {
-        let channel = store.channel(&channel)?;
+        let channel = reach::channel(store, &who.principal, &channel)?;
         let (thread, before) = (query.thread.map(MessageId), query.before.map(MessageId));
         for id in thread.iter().chain(&before) {
-            if store.message(id)?.channel != channel.id {
+            if reach::message(store, &who.principal, id)?.channel != channel.id {
                 return Err(ApiError::invalid(format!("message {id} is not in channel {}", channel.name)));
             }
         }
@@ -51,17 +53,18 @@ pub(super) async fn history(
 
 pub(super) async fn post(
     State(app): State<App>,
+    who: Who,
     Path(channel): Path<String>,
     Json(new): Json<wire::PostMessage>,
 ) -> Result<Json<wire::Posted>, ApiError> {
     let post = Post {
         channel,
-        author: new.author.unwrap_or_else(|| app.owner.to_string()),
+        author: new.author.unwrap_or_else(|| who.principal.name.clone()),
         text: new.text,
         thread: new.thread_root_id.map(MessageId),
         client_id: new.client_id,
     };
-    let Reply::Posted { message, runs } = app.service.ask(Request::Post(Box::new(post))).await? else {
+    let Reply::Posted { message, runs } = app.ask(&who, Request::Post(Box::new(post))).await? else {
         return Err(unexpected());
     };
     app.posted(*message, runs).await
@@ -69,17 +72,19 @@ pub(super) async fn post(
 
 pub(super) async fn edit(
     State(app): State<App>,
+    who: Who,
     Path(message): Path<String>,
     Json(edit): Json<wire::EditMessage>,
 ) -> Result<Json<wire::Message>, ApiError> {
-    app.message(Request::Edit { message: MessageId(message), text: edit.text }).await
+    app.message(&who, Request::Edit { message: MessageId(message), text: edit.text }).await
 }
 
 pub(super) async fn delete(
     State(app): State<App>,
+    who: Who,
     Path(message): Path<String>,
 ) -> Result<Json<wire::Message>, ApiError> {
-    app.message(Request::Delete { message: MessageId(message) }).await
+    app.message(&who, Request::Delete { message: MessageId(message) }).await
 }
 
 /// How long to wait for runs.
@@ -91,6 +96,7 @@ pub(super) struct RunsQuery {
 /// A message and its runs; with `wait_ms` once all of them have ended, or when the time is over.
 pub(super) async fn runs(
     State(app): State<App>,
+    who: Who,
     Path(message): Path<String>,
     Query(query): Query<RunsQuery>,
 ) -> Result<Json<wire::Posted>, ApiError> {
@@ -101,7 +107,10 @@ pub(super) async fn runs(
     loop {
         ended.mark_unchanged();
         let asked = id.clone();
-        let read = move |store: &dyn Read| Ok((store.message(&asked)?, store.runs_of_message(&asked)?));
+        let principal = who.principal.clone();
+        let read = move |store: &dyn Read| {
+            Ok((reach::message(store, &principal, &asked)?, store.runs_of_message(&asked)?))
+        };
         let (message, runs): (Message, Vec<Run>) = app.readers.read(read).await?;
         let over = runs.iter().all(|run| run.status.ended());
         if over || tokio::time::timeout_at(deadline, ended.changed()).await.is_err() {
@@ -120,12 +129,22 @@ pub(super) struct SearchQuery {
 
 pub(super) async fn search(
     State(app): State<App>,
+    who: Who,
     Query(query): Query<SearchQuery>,
 ) -> Result<Json<Vec<wire::Message>>, ApiError> {
     let limit = page(query.limit, PAGE_MAX)?;
     let read = move |store: &dyn Read| {
-        let channel = query.channel.map(|name| store.channel(&name)).transpose()?;
-        let found = store.search(&query.q, channel.as_ref().map(|channel| &channel.id), limit)?;
+        let found = match query.channel {
+            Some(name) => {
+                let channel = reach::channel(store, &who.principal, &name)?;
+                store.search(&query.q, Some(&channel.id), limit)?
+            }
+            None => {
+                let channels = reach::channels(store, &who.principal)?;
+                let channels: Vec<ChannelId> = channels.into_iter().map(|channel| channel.id).collect();
+                store.search_in(&query.q, &channels, limit)?
+            }
+        };
         found.into_iter().map(|message| view::named_message(store, message)).collect()
     };
     Ok(Json(app.readers.read(read).await?))
@@ -145,8 +164,8 @@ impl App {
         Ok(Json(self.readers.read(read).await?))
     }
 
-    async fn message(&self, request: Request) -> Result<Json<wire::Message>, ApiError> {
-        let Reply::Message(message) = self.service.ask(request).await? else {
+    async fn message(&self, who: &Who, request: Request) -> Result<Json<wire::Message>, ApiError> {
+        let Reply::Message(message) = self.ask(who, request).await? else {
             return Err(unexpected());
         };
         Ok(Json(self.readers.read(move |store| view::named_message(store, *message)).await?))

@@ -5,17 +5,26 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use delivery::Watermark;
 use delivery::model::{BindingId, ChannelId, MessageId};
-use storage::PlacedWatermark;
+use storage::{PlacedWatermark, Read};
 
+use super::identify::Who;
 use super::{App, Json};
 use crate::engine::Request;
 use crate::error::ApiError;
+use crate::reach;
 
 /// Session key, then channel, then thread (`""` for the channel itself).
 pub(super) type Watermarks = BTreeMap<String, BTreeMap<String, BTreeMap<String, Watermark>>>;
 
-pub(super) async fn export(State(app): State<App>) -> Result<Json<Watermarks>, ApiError> {
-    let placed = app.readers.read(|store| Ok(store.watermarks()?)).await?;
+/// Those of the channels that may be read.
+pub(super) async fn export(State(app): State<App>, who: Who) -> Result<Json<Watermarks>, ApiError> {
+    let read = move |store: &dyn Read| {
+        let channels = reach::channels(store, &who.principal)?;
+        let mut placed = store.watermarks()?;
+        placed.retain(|one| channels.iter().any(|channel| channel.id == one.channel));
+        Ok(placed)
+    };
+    let placed = app.readers.read(read).await?;
     let mut all = Watermarks::new();
     for PlacedWatermark { binding, channel, thread, watermark } in placed {
         let channels = all.entry(binding.0).or_default();
@@ -27,6 +36,7 @@ pub(super) async fn export(State(app): State<App>) -> Result<Json<Watermarks>, A
 /// Puts watermarks in place; answers with all there are then.
 pub(super) async fn import(
     State(app): State<App>,
+    who: Who,
     Json(all): Json<Watermarks>,
 ) -> Result<Json<Watermarks>, ApiError> {
     let mut placed = Vec::new();
@@ -42,6 +52,6 @@ pub(super) async fn import(
             }
         }
     }
-    app.service.ask(Request::ImportWatermarks(placed)).await?;
-    export(State(app)).await
+    app.ask(&who, Request::ImportWatermarks(placed)).await?;
+    export(State(app), who).await
 }

@@ -55,6 +55,9 @@ fn bot(program: &str, cwd: Option<&str>) -> Binding {
         direct: None,
         created_at: at,
         last_seq: 0,
+        access: storage::Access::Public,
+        topic: String::new(),
+        archived_at: None,
     };
     let var = |name: &str, value: Option<&str>| EnvVar {
         name: name.to_owned(),

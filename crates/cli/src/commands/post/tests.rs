@@ -91,7 +91,7 @@ fn answers_are_printed_and_failures_told() {
     let because = |status: &str, why: &str| wire::Run { error: Some(why.to_owned()), ..run(status) };
     check(&[], "", None);
     let reply = |kind: &str, name: &str, text: &str| wire::Message {
-        author: wire::Author { kind: kind.to_owned(), name: name.to_owned() },
+        author: wire::Author { kind: kind.to_owned(), name: name.to_owned(), person_id: None },
         ..example_message(text)
     };
     let replies = vec![reply("agent", "@guide", "first\nline \u{1b}[2J"), reply("agent", "@guide", "second")];

@@ -40,6 +40,7 @@ impl World {
             model: None,
             cwd: None,
             instructions: None,
+            addressed_by: storage::AddressedBy::Members,
         };
         store.add_binding(&new, at).unwrap();
         store.add_binding(&NewBinding { handle: "codex".to_owned(), ..new }, at).unwrap();

@@ -48,7 +48,7 @@ impl Engine {
         Ok(match named.get(runs.len()..) {
             Some(rest) if !rest.is_empty() => {
                 format!(
-                    "Posted as {}. Not asked, since a limit was reached: {}",
+                    "Posted as {}. Not asked, for a reason that stands in the channel: {}",
                     message.row.id,
                     handles(rest)
                 )

@@ -46,10 +46,15 @@ fn only_an_unknown_word_asks_the_server() {
             direct: direct.map(ToOwned::to_owned),
             created_at: "2026-11-30T10:00:00.000Z".parse().unwrap(),
             last_seq: 7,
+            access: wire::Access::Public,
+            topic: String::new(),
+            archived_at: None,
+            rank: None,
             agents,
         })
     };
-    let people = json!([{"name": "aiko", "role": "owner", "created_at": "2026-11-30T10:00:00.000Z"}]);
+    let people =
+        json!([{"id": "p1", "name": "aiko", "role": "owner", "created_at": "2026-11-30T10:00:00.000Z"}]);
     let (get_channel, get_people) = ("GET /api/v1/channels/general Bearer t", "GET /api/v1/people Bearer t");
     check("@guide hello", &[], &[], None);
     check("hello", &[], &[], None);
@@ -64,7 +69,7 @@ fn only_an_unknown_word_asks_the_server() {
 fn notices_of_a_message_stand_right_behind_it() {
     let message = |seq: u64, kind: &str, run: Option<&str>, text: &str| wire::Message {
         seq,
-        author: wire::Author { kind: kind.to_owned(), name: "highwater".to_owned() },
+        author: wire::Author { kind: kind.to_owned(), name: "highwater".to_owned(), person_id: None },
         run_id: run.map(ToOwned::to_owned),
         ..example_message(text)
     };

@@ -33,7 +33,7 @@ fn every_fact_is_shown() {
         retry_of: Some("r4".to_owned()),
         error: Some("it said\nlease       cold".to_owned()),
         replies: vec![wire::Message {
-            author: wire::Author { kind: "agent".to_owned(), name: "@guide".to_owned() },
+            author: wire::Author { kind: "agent".to_owned(), name: "@guide".to_owned(), person_id: None },
             ..example_message("hello")
         }],
         events: vec![wire::RunEvent {

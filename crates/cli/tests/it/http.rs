@@ -1,0 +1,81 @@
+//! Raw requests, as programs and pages of any origin send them.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+use crate::server::TestServer;
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Value,
+}
+
+/// Where a server listens, and what is sent with every request.
+#[derive(Clone, Debug)]
+pub(crate) struct Http {
+    address: String,
+    headers: String,
+}
+
+impl Http {
+    /// Without any token.
+    pub(crate) fn new(server: &TestServer) -> Self {
+        let file = std::fs::read_to_string(server.data().join("server.json")).unwrap();
+        let file: Value = serde_json::from_str(&file).unwrap();
+        let address = file["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        Self { address, headers: String::new() }
+    }
+
+    /// With one more header.
+    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
+        Self { headers: format!("{}{name}: {value}\r\n", self.headers), ..self.clone() }
+    }
+
+    /// With a token.
+    pub(crate) fn token(&self, token: &str) -> Self {
+        self.with("authorization", &format!("Bearer {token}"))
+    }
+
+    /// The port of the server.
+    pub(crate) fn port(&self) -> &str {
+        self.address.rsplit_once(':').unwrap().1
+    }
+
+    /// Asks a route of the API.
+    pub(crate) fn call(&self, method: &str, route: &str, body: &Value) -> Answer {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let kind = if body.is_empty() { "" } else { "content-type: application/json\r\n" };
+        let request = format!(
+            "{method} /api/v1{route} HTTP/1.1\r\nhost: {}\r\n{}{kind}content-length: {}\r\nconnection: close\r\n\r\n{body}",
+            self.address,
+            self.headers,
+            body.len()
+        );
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let body = serde_json::from_str(body).unwrap_or(Value::Null);
+        Answer { status, head: head.to_lowercase(), body }
+    }
+
+    /// The status alone.
+    pub(crate) fn status(&self, method: &str, route: &str, body: &Value) -> u16 {
+        self.call(method, route, body).status
+    }
+
+    /// What a route answers that must answer.
+    pub(crate) fn ok(&self, method: &str, route: &str, body: &Value) -> Value {
+        let answer = self.call(method, route, body);
+        assert_eq!(answer.status, 200, "{method} {route}: {answer:?}");
+        answer.body
+    }
+}

@@ -1,0 +1,124 @@
+//! Whether a principal may have what they ask of the engine: one right for each request, looked up in its transaction.
+
+use delivery::model::{MessageId, RunId};
+use storage::{PersonId, Store};
+
+use super::{Act, Post, Request};
+use crate::error::{ApiError, Code};
+use crate::reach::{allowed, denied, standing};
+use crate::rights::{self, Principal, Standing, Verdict};
+
+/// Refuses what the principal has no right to. They are looked up anew: what they were when their request came in may
+/// not hold any more.
+pub(super) fn permit(store: &dyn Store, who: &Principal, request: &Request) -> Result<(), ApiError> {
+    let person = store.person_by_id(&who.person)?;
+    if person.deactivated_at.is_some() {
+        return Err(ApiError::new(Code::Unauthorized, format!("{} was deactivated", person.name)));
+    }
+    let who = &Principal { role: person.role, ..who.clone() };
+    match request {
+        Request::AddChannel { name, .. } => allowed(rights::may_add_channel(who), "channel", name),
+        Request::Act(act) => permit_act(store, who, act),
+        Request::AddAgent { channel, .. } => in_channel(store, who, channel, rights::may_add_agent),
+        Request::RemoveAgent { channel, .. } => in_channel(store, who, channel, rights::may_remove_agent),
+        Request::Fresh { channel, .. } => in_channel(store, who, channel, rights::may_start_fresh),
+        Request::Post(post) => permit_post(store, who, post),
+        Request::Edit { message, .. } => of_message(store, who, message, rights::may_edit_message),
+        Request::Delete { message } => of_message(store, who, message, rights::may_delete_message),
+        Request::Cancel { run } => of_run(store, who, run, rights::may_cancel_run),
+        Request::Retry { run } => of_run(store, who, run, rights::may_retry_run),
+        Request::ImportWatermarks(_) => allowed(rights::may_import(who), "channel", ""),
+        Request::Tool(_) | Request::Shutdown | Request::CancelTurns | Request::As(..) => {
+            Err(ApiError::forbidden("this is not asked for by people"))
+        }
+    }
+}
+
+/// A message under one's own name, or as an owner under another's, who must have the right to it as well.
+fn permit_post(store: &dyn Store, who: &Principal, post: &Post) -> Result<(), ApiError> {
+    if post.author == who.name {
+        return in_channel(store, who, &post.channel, rights::may_post);
+    }
+    allowed(rights::may_post_as(who), "person", &post.author)?;
+    let channel = store.channel(&post.channel)?;
+    let author = Principal::of(&store.person(&post.author)?);
+    rights::may_post(&author, standing(store, &author, &channel)?).map_err(|_| {
+        ApiError::forbidden(format!(
+            "{author} is not in {channel}; invite them with: highwater channel invite {channel} {author}",
+            author = author.name,
+            channel = channel.name
+        ))
+    })
+}
+
+fn permit_act(store: &dyn Store, who: &Principal, act: &Act) -> Result<(), ApiError> {
+    match act {
+        Act::AddPerson { name, .. }
+        | Act::SetRole { person: name, .. }
+        | Act::SetActive { person: name, .. } => allowed(rights::may_manage_people(who), "person", name),
+        Act::Rename { person, .. } => {
+            let id = store.person(person)?.id;
+            allowed(rights::may_rename_person(who, &id), "person", person)
+        }
+        Act::SetPassword { person, .. } => {
+            allowed(rights::may_set_password(who, person), "person", &person.0)
+        }
+        Act::AddToken(new) => {
+            allowed(rights::may_add_token(who, &new.person, &new.scopes), "person", &new.person.0)
+        }
+        Act::AddLink(new) => allowed(rights::may_manage_people(who), "person", &new.person.0),
+        Act::EndCredential { id } => {
+            let of = store.credential_by_id(id)?.person;
+            allowed(rights::may_end_token(who, &of), "token", &id.0)
+        }
+        Act::SignIn(_) | Act::UseLink { .. } => {
+            Err(ApiError::forbidden("sign in without the token of somebody"))
+        }
+        Act::AddMember { channel, person } => {
+            in_channel(store, who, channel, |who, at| match *person == who.name {
+                true => rights::may_join_channel(who, at),
+                false => rights::may_invite(who, at),
+            })
+        }
+        Act::RemoveMember { channel, person } => {
+            in_channel(store, who, channel, |who, at| match *person == who.name {
+                true => rights::may_leave_channel(who, at),
+                false => rights::may_remove_member(who, at),
+            })
+        }
+        Act::ChangeChannel { channel, changes } => {
+            in_channel(store, who, channel, |who, at| match changes.topic_alone() {
+                true => rights::may_set_topic(who, at),
+                false => rights::may_manage_channel(who, at),
+            })
+        }
+    }
+}
+
+/// A right about a channel by name.
+fn in_channel(
+    store: &dyn Store,
+    who: &Principal,
+    name: &str,
+    right: impl FnOnce(&Principal, Standing) -> Verdict,
+) -> Result<(), ApiError> {
+    let channel = store.channel(name)?;
+    right(who, standing(store, who, &channel)?).map_err(|denial| denied(denial, "channel", name))
+}
+
+type OfAuthor = fn(&Principal, Standing, Option<&PersonId>) -> Verdict;
+
+/// A right about a message, which depends on who wrote it.
+fn of_message(store: &dyn Store, who: &Principal, id: &MessageId, right: OfAuthor) -> Result<(), ApiError> {
+    let message = store.message(id)?;
+    let at = standing(store, who, &store.channel_by_id(&message.channel)?)?;
+    right(who, at, message.person.as_ref()).map_err(|denial| denied(denial, "message", id.as_str()))
+}
+
+/// A right about a run, which depends on whose message made it.
+fn of_run(store: &dyn Store, who: &Principal, id: &RunId, right: OfAuthor) -> Result<(), ApiError> {
+    let run = store.run(id)?;
+    let at = standing(store, who, &store.channel_by_id(&run.key.channel)?)?;
+    let asker = store.message(&run.message)?.person;
+    right(who, at, asker.as_ref()).map_err(|denial| denied(denial, "run", id.as_str()))
+}
