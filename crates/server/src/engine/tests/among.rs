@@ -139,7 +139,7 @@ fn a_chain_that_moves_from_thread_to_thread_ends_too() {
     let epoch = two.epoch(name);
     two.world.prompt(name);
     let told = two.world.call(name, epoch, post("go on there", &[other], Some("m8"))).unwrap();
-    assert!(told.ends_with(&format!("Not asked, since a limit was reached: @{other}")), "{told}");
+    assert!(told.ends_with(&format!("Not asked, for a reason that stands in the channel: @{other}")), "{told}");
     assert!(!two.has_prompt(other));
 }
 
@@ -178,6 +178,6 @@ fn a_post_calls_whom_it_is_to_up_to_the_limit() {
 
     two.world.engine.rules.max_recipients = 0;
     let told = two.world.call("claude", epoch, post("and again", &["codex"], None)).unwrap();
-    assert_eq!(told, "Posted as m8. Not asked, since a limit was reached: @codex");
+    assert_eq!(told, "Posted as m8. Not asked, for a reason that stands in the channel: @codex");
     assert_eq!(two.world.tail(1), ["Highwater: one message reaches 0 agents at most; not asked: @codex"]);
 }
