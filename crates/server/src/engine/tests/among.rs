@@ -139,7 +139,10 @@ fn a_chain_that_moves_from_thread_to_thread_ends_too() {
     let epoch = two.epoch(name);
     two.world.prompt(name);
     let told = two.world.call(name, epoch, post("go on there", &[other], Some("m8"))).unwrap();
-    assert!(told.ends_with(&format!("Not asked, for a reason that stands in the channel: @{other}")), "{told}");
+    assert!(
+        told.ends_with(&format!("Not asked, for a reason that stands in the channel: @{other}")),
+        "{told}"
+    );
     assert!(!two.has_prompt(other));
 }
 
