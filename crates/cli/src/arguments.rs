@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, channel, delete, edit, history, person, post, render, run, search, serve, watermarks,
+    agent, channel, delete, edit, history, person, post, render, run, search, serve, tail, watermarks,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -41,6 +41,7 @@ enum Command {
     #[command(subcommand)]
     Run(run::Run),
     Search(search::Search),
+    Tail(tail::Tail),
     Render(render::Render),
     #[command(subcommand)]
     Watermarks(watermarks::Watermarks),
@@ -61,6 +62,7 @@ impl Arguments {
             Command::Delete(command) => command.run(&context),
             Command::Run(command) => command.run(&context),
             Command::Search(command) => command.run(&context),
+            Command::Tail(command) => command.run(&context),
             Command::Render(command) => command.run(),
             Command::Watermarks(command) => command.run(&context),
         }

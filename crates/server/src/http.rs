@@ -1,6 +1,7 @@
 //! The HTTP API: the router is its table of contents.
 
 mod admin;
+mod events;
 mod gate;
 mod message;
 mod run;
@@ -18,6 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{ApiError, Code};
+use crate::events::Hub;
 use crate::shell::{Readers, Service};
 use crate::start::StartAgents;
 use crate::wire;
@@ -32,6 +34,7 @@ const BODY_BYTES_MAX: usize = 1 << 20;
 pub(crate) struct App {
     pub(crate) service: Service,
     pub(crate) readers: Readers,
+    pub(crate) hub: Hub,
     pub(crate) start: Arc<StartAgents>,
     pub(crate) owner: Arc<str>,
 }
@@ -52,6 +55,8 @@ pub(crate) fn router(app: App, gate: Gate) -> Router {
         .route("/people", get(admin::people).post(admin::add_person))
         .route("/agents", get(admin::agents))
         .route("/presets", get(admin::presets))
+        .route("/events", get(events::sse))
+        .route("/events/ws", get(events::ws))
         .route("/runs", get(run::list))
         .route("/runs/{run}", get(run::show))
         .route("/runs/{run}/cancel", post(run::cancel))

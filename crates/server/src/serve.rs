@@ -17,11 +17,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::{Engine, Request, Rules};
 use crate::error::{ApiError, Code};
+use crate::events::{self, Hub};
 use crate::http::{App, Gate, router};
 use crate::mcp::{self, Tokens, ToolAccess};
 use crate::preset;
 use crate::settings::Settings;
-use crate::shell::{self, Clock, Readers, Service};
+use crate::shell::{self, Clock, Log, Readers, Service};
 use crate::start::StartAgents;
 
 /// Name of the file with the owner's token in the data folder.
@@ -106,13 +107,16 @@ pub async fn serve(
         reachable: Arc::new(move |binding| reach.reachable(binding)),
     };
     let engine = recover(&mut store, &rules, clock)?;
-    let (events_in, events) = mpsc::channel(EVENTS_MAX);
+    let (events_in, agent_events) = mpsc::channel(EVENTS_MAX);
     let agents = Agents::new(settings.holder, events_in);
-    let (service, thread) = shell::spawn(store, engine, clock, start.clone(), agents, events)
+    let readers = Readers::new(data.clone());
+    let hub = Hub::new(readers.clone(), store.log_span()?);
+    let log = Log { hub: hub.clone(), events_kept: settings.events_kept };
+    let (service, thread) = shell::spawn(store, engine, clock, start.clone(), agents, agent_events, log)
         .map_err(|error| io("start the engine of", &data, &error))?;
 
-    let app =
-        App { service: service.clone(), readers: Readers::new(data.clone()), start: Arc::new(start), owner };
+    let rounds = events::spawn(hub.clone());
+    let app = App { service: service.clone(), readers, hub: hub.clone(), start: Arc::new(start), owner };
     let (close, closed) = oneshot::channel::<()>();
     let api = router(app, Gate::new(&token, address.port()));
     let served = axum::serve(listener, api.merge(mcp::router(service.clone(), tokens, address.port())))
@@ -126,6 +130,9 @@ pub async fn serve(
 
     stop.await;
     stop_in_order(service, thread).await;
+    // Readers get the last events, then their connections end.
+    hub.close();
+    let _ = tokio::time::timeout(Duration::from_secs(1), rounds).await;
     drop(close);
     // Connections that wait for answers end with the engine; one that a client holds open does not keep us.
     let _ = tokio::time::timeout(Duration::from_secs(1), served).await;

@@ -20,6 +20,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How many agents one message may address: 3.
     pub max_recipients: u32,
+    /// Entries of the log of events that are kept: 100,000. Readers that come back later look afresh.
+    pub events_kept: u64,
     /// Limits of waiting for agents.
     pub time: TimeLimits,
     /// Program and arguments of the holder, before `-- COMMAND`: `[highwater, hold]`.

@@ -1,8 +1,12 @@
 //! The only wire types: what the API takes and gives, as JSON.
 
+mod event;
+
 use delivery::Timestamp;
 use delivery::model::{Policy, SessionPolicy};
 use serde::{Deserialize, Serialize};
+
+pub use self::event::{AgentActivity, Bound, ChannelName, Event, Happened, Reason, RunState};
 
 /// An error: a stable code, a message for people, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +50,9 @@ pub struct Message {
     pub revision: u32,
     /// Whether it was deleted.
     pub deleted: bool,
+    /// The text as HTML, sanitised, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
 }
 
 /// A message to post.
@@ -326,7 +333,7 @@ pub struct Health {
 /// | GET | `/health` | [`Health`] |
 /// | GET, POST | `/channels` | `[Channel]`; [`AddChannel`] → [`Channel`] |
 /// | GET | `/channels/{name}` | [`Channel`] |
-/// | GET | `/channels/{name}/messages?before=&thread=&limit=` | `[Message]`, oldest first, limit 50, at most 1000 |
+/// | GET | `/channels/{name}/messages?before=&thread=&limit=&html=true` | `[Message]`, oldest first, limit 50, at most 1000 |
 /// | POST | `/channels/{name}/messages` | [`PostMessage`] → [`Posted`] |
 /// | PATCH, DELETE | `/messages/{id}` | [`EditMessage`] → [`Message`]; [`Message`] |
 /// | GET | `/messages/{id}/runs?wait_ms=` | [`Posted`]; waits until all its runs have ended, 30 s at most |
@@ -340,5 +347,7 @@ pub struct Health {
 /// | GET | `/runs?channel=&limit=` | `[Run]`, newest first |
 /// | GET | `/runs/{id}` | [`Run`] |
 /// | POST | `/runs/{id}/cancel`, `/runs/{id}/retry` | [`Run`] |
+/// | GET | `/events?since=&channel=&html=true` | [`Event`]s as server-sent events; `Last-Event-ID` goes before `since` |
+/// | GET | `/events/ws?since=&channel=&html=true` | [`Event`]s over a WebSocket |
 /// | GET, PUT | `/watermarks` | the object of 5.8 |
 pub const API: &str = "/api/v1";

@@ -4,6 +4,7 @@ pub(crate) mod channels;
 pub(crate) mod deletions;
 pub(crate) mod deliveries;
 pub(crate) mod fetched;
+pub(crate) mod logs;
 pub(crate) mod messages;
 pub(crate) mod runs;
 pub(crate) mod searches;

@@ -4,6 +4,7 @@ mod binding;
 mod channel;
 mod delivery_rows;
 mod folder;
+mod log;
 mod member;
 mod message;
 mod reader;

@@ -34,6 +34,7 @@ pub(super) struct Draft {
     pool: Pool,
     limits: Limits,
     max_recipients: u32,
+    events_kept: u64,
     time: TimeLimits,
     owner: Option<String>,
 }
@@ -47,6 +48,7 @@ impl Draft {
             pool: Pool { processes_max: 4, idle_ms: 30 * 60 * 1_000 },
             limits: Limits::default(),
             max_recipients: 3,
+            events_kept: 100_000,
             time: TimeLimits {
                 start: Duration::from_secs(60),
                 inactivity: Duration::from_secs(600),
@@ -82,6 +84,7 @@ impl Draft {
             pool: self.pool,
             limits: self.limits,
             max_recipients: self.max_recipients,
+            events_kept: self.events_kept,
             time: self.time,
             holder: programs.holder,
             guide: programs.guide,
@@ -113,6 +116,7 @@ impl Draft {
             Key::Lines => self.limits.lines = size(given.count(&(1..=200))?),
             Key::BodyChars => self.limits.body_chars = size(given.count(&(1..=65_536))?),
             Key::MaxRecipients => self.max_recipients = given.count(&(1..=20))?,
+            Key::EventsKept => self.events_kept = u64::from(given.count(&(1_000..=10_000_000))?),
             Key::StartLimit => self.time.start = given.duration(&(DURATION_MIN..=HOUR))?,
             Key::InactivityLimit => self.time.inactivity = given.duration(&(DURATION_MIN..=DAY))?,
             Key::TurnLimit => self.time.turn = given.duration(&(DURATION_MIN..=7 * DAY))?,

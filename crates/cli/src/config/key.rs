@@ -25,6 +25,8 @@ pub(super) enum Key {
     BodyChars,
     /// Agents that one message addresses.
     MaxRecipients,
+    /// Entries of the log of events that are kept.
+    EventsKept,
     /// Limit of an agent's start.
     StartLimit,
     /// Limit of a turn without a sign of life.
@@ -39,7 +41,7 @@ pub(super) enum Key {
 
 impl Key {
     /// All of them, in the order of the documentation.
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 14] = [
         Self::Data,
         Self::Listen,
         Self::PoolSize,
@@ -48,6 +50,7 @@ impl Key {
         Self::Lines,
         Self::BodyChars,
         Self::MaxRecipients,
+        Self::EventsKept,
         Self::StartLimit,
         Self::InactivityLimit,
         Self::TurnLimit,
@@ -66,6 +69,7 @@ impl Key {
             Self::Lines => "lines",
             Self::BodyChars => "body_chars",
             Self::MaxRecipients => "max_recipients",
+            Self::EventsKept => "events_kept",
             Self::StartLimit => "start_limit",
             Self::InactivityLimit => "inactivity_limit",
             Self::TurnLimit => "turn_limit",

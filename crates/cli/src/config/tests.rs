@@ -30,6 +30,7 @@ fn defaults() -> Settings {
         pool: Pool { processes_max: 4, idle_ms: 1_800_000 },
         limits: Limits { rows: 30, lines: 12, body_chars: 600 },
         max_recipients: 3,
+        events_kept: 100_000,
         time: TimeLimits {
             start: Duration::from_secs(60),
             inactivity: Duration::from_secs(600),
@@ -125,6 +126,7 @@ fn every_key_can_be_set_in_the_default_file() {
         lines = 24
         body_chars = 1_200
         max_recipients = 5
+        events_kept = 20_000
         start_limit = "90s"
         inactivity_limit = "20m"
         turn_limit = "1d"
@@ -139,6 +141,7 @@ fn every_key_can_be_set_in_the_default_file() {
         pool: Pool { processes_max: 8, idle_ms: 5_400_000 },
         limits: Limits { rows: 60, lines: 24, body_chars: 1_200 },
         max_recipients: 5,
+        events_kept: 20_000,
         time: TimeLimits {
             start: Duration::from_secs(90),
             inactivity: Duration::from_secs(1_200),
@@ -164,7 +167,7 @@ fn mistakes_in_the_file_are_told_with_their_line() {
         assert_eq!(actual, Err(hint.iter().fold(expected, |failure, hint| failure.hint(*hint))), "{text}");
     };
     let known = "known keys: data, listen, pool_size, idle_limit, rows, lines, body_chars, max_recipients, \
-                 start_limit, inactivity_limit, turn_limit, grace, owner";
+                 events_kept, start_limit, inactivity_limit, turn_limit, grace, owner";
     check(
         "rows = 3\npoolsize = 4\n",
         ", line 2: unknown key \"poolsize\"",
@@ -283,6 +286,7 @@ fn the_documentation_tells_every_key_with_its_default() {
         (Key::Lines, "`12`"),
         (Key::BodyChars, "`600`"),
         (Key::MaxRecipients, "`3`"),
+        (Key::EventsKept, "`100000`"),
         (Key::StartLimit, "`\"60s\"`"),
         (Key::InactivityLimit, "`\"10m\"`"),
         (Key::TurnLimit, "`\"2h\"`"),

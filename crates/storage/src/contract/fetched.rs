@@ -100,7 +100,7 @@ fn fetched_once_is_enough(store: &mut dyn Store) {
     world.stage(&run, &staged("s1", 1, &[]));
     world.store.show_fetched(&run, &[(line, 2), (others, 1)], None).unwrap();
     check("another revision", showings(&world, "s1").pop(), Some("m1/2 r2 staged".to_owned()));
-    world.store.unstage(&run).unwrap();
+    world.store.unstage(&run, at(30)).unwrap();
     check("forgotten", showings(&world, "s1").len(), 3);
 }
 

@@ -4,7 +4,9 @@ use delivery::Timestamp;
 use delivery::model::{ChannelId, MessageId};
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::log;
 use super::value::{RowId, Time, Word, limit, not_found};
+use crate::log::ChangeKind;
 use crate::{Channel, ChannelEvent, ChannelEventKind, Error};
 
 macro_rules! select {
@@ -50,7 +52,10 @@ pub(super) fn add(
         direct,
         Time(at),
     ))?;
-    by_name(db, name)
+    let channel = by_name(db, name)?;
+    let new = log::New { channel: Some(channel.id.row()?), ..Default::default() };
+    log::add(db, at, ChangeKind::ChannelAdded, &new)?;
+    Ok(channel)
 }
 
 /// The next number of a channel's sequence, and the time of its event: `at`, or one past the newest.
@@ -82,7 +87,13 @@ pub(super) fn add_event(
 ) -> Result<(), Error> {
     db.prepare_cached("INSERT INTO event (channel, seq, at, kind, message) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute((channel, seq, Time(at), Word(kind), message))?;
-    Ok(())
+    let change = match kind {
+        ChannelEventKind::Message | ChannelEventKind::Notice => ChangeKind::MessageAdded,
+        ChannelEventKind::Edit => ChangeKind::MessageEdited,
+        ChannelEventKind::Deletion => ChangeKind::MessageDeleted,
+    };
+    let new = log::New { channel: Some(channel), message: Some(message), ..Default::default() };
+    log::add(db, at, change, &new)
 }
 
 pub(super) fn events(

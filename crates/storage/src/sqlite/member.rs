@@ -3,7 +3,9 @@
 use delivery::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::log;
 use super::value::{Time, Word, folded, not_found};
+use crate::log::ChangeKind;
 use crate::{Error, Person, Role};
 
 pub(super) fn person(db: &Connection, name: &str) -> Result<Person, Error> {
@@ -26,6 +28,8 @@ pub(super) fn add_person(db: &Connection, name: &str, role: Role, at: Timestamp)
     }
     let mut insert = db.prepare_cached("INSERT INTO member VALUES (?1, ?2, 'person', ?3, ?4)")?;
     insert.execute((folded(name), name, Word(role), Time(at)))?;
+    let new = log::New { person: Some(name), ..Default::default() };
+    log::add(db, at, ChangeKind::PersonAdded, &new)?;
     Ok(Person { name: name.to_owned(), role, created_at: at })
 }
 

@@ -10,6 +10,7 @@ use crate::Error;
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_base.sql"),
     include_str!("migrations/0002_search.sql"),
+    include_str!("migrations/0004_log.sql"),
     include_str!("migrations/0005_read_back.sql"),
 ];
 

@@ -86,6 +86,7 @@ contract![
     deliveries,
     transactions,
     sequence,
+    logs,
 ];
 
 #[test]

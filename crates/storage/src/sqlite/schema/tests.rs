@@ -26,16 +26,22 @@ fn counts(connection: &Connection) -> Vec<(String, u32)> {
     names.map(count).collect()
 }
 
-/// At least one row in each table that these migrations made.
-const FILLED: &[(usize, &str)] =
-    &[(1, include_str!("tests/filled_0001.sql")), (2, include_str!("tests/filled_0002.sql"))];
+/// At least one row in each table that a migration made, by one of its tables.
+const FILLED: &[(&str, &str)] = &[
+    ("message", include_str!("tests/filled_0001.sql")),
+    ("search", include_str!("tests/filled_0002.sql")),
+    ("log", include_str!("tests/filled_0004.sql")),
+];
 
 #[test]
 fn each_migration_keeps_what_is_there() {
     for from in 1..MIGRATIONS.len() {
         let mut connection = opened(&MIGRATIONS[..from]).unwrap();
-        for (_, rows) in FILLED.iter().filter(|(made, _)| *made <= from) {
-            connection.execute_batch(rows).unwrap();
+        let there = counts(&connection);
+        for (table, filled) in FILLED {
+            if there.iter().any(|(name, _)| name == table) {
+                connection.execute_batch(filled).unwrap();
+            }
         }
         let before = counts(&connection);
         check("filled", before.iter().find(|(_, rows)| *rows == 0), None);
