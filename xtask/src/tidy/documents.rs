@@ -19,7 +19,7 @@ const PRESENT: &[(&str, &[&str])] = &[
 ];
 
 /// How the folders of one person or one machine begin.
-const MACHINE_PATHS: &[&str] = &["/work/", "/root/", "/home/", "/Users/"];
+const MACHINE_PATHS: &[&str] = &["/root/", "/home/", "/Users/"];
 
 /// The documents that every reader looks for are there, with the commands that every reader needs.
 pub(super) fn present(tree: &Tree) -> Vec<Finding> {

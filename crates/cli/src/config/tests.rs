@@ -14,7 +14,7 @@ use super::key::Key;
 use super::{Env, Flags, Programs, data_folder, settings};
 use crate::failure::{Failure, Kind};
 
-const BASE: &str = "/work";
+const BASE: &str = "/srv";
 
 fn programs() -> Programs {
     Programs {
@@ -96,7 +96,7 @@ fn flags_go_before_variables_before_the_file() {
         [("HIGHWATER_DATA", "from-env"), ("HIGHWATER_LISTEN", "localhost:2"), ("HIGHWATER_POOL_SIZE", "2")];
     let env = with(named, &variables);
     let from_env = Settings {
-        data: PathBuf::from("/work/from-env"),
+        data: PathBuf::from("/srv/from-env"),
         listen: SocketAddr::from(([127, 0, 0, 1], 2)),
         pool: Pool { processes_max: 2, idle_ms: 1_800_000 },
         ..from_file
@@ -105,7 +105,7 @@ fn flags_go_before_variables_before_the_file() {
 
     let flags = Flags { data: Some("from-flag".into()), listen: Some("[::1]:0".to_owned()), config: None };
     let from_flags =
-        Settings { data: PathBuf::from("/work/from-flag"), listen: "[::1]:0".parse().unwrap(), ..from_env };
+        Settings { data: PathBuf::from("/srv/from-flag"), listen: "[::1]:0".parse().unwrap(), ..from_env };
     check(&flags, &env, &from_flags);
 
     let other = folder.path().join("other.toml");
@@ -272,7 +272,7 @@ fn without_a_home_a_data_folder_must_be_named() {
         .hint("name one with --data DIR or HIGHWATER_DATA");
     assert_eq!(data_folder(None, &Env::default(), Path::new(BASE)), Err(failure));
     let named = data_folder(Some(Path::new("here")), &Env::default(), Path::new(BASE));
-    assert_eq!(named, Ok(PathBuf::from("/work/here")));
+    assert_eq!(named, Ok(PathBuf::from("/srv/here")));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Kind};
 
 /// The address and token of the client that is found, and the folder if it was found there.
 fn check(data: Option<PathBuf>, env: Env, expected: Result<(&str, &str, Option<Home>), Failure>) {
-    let context = Context { data, env, base: PathBuf::from("/work") };
+    let context = Context { data, env, base: PathBuf::from("/srv") };
     let found = context.client().map(|client| format!("{client:?}"));
     let expected = expected.map(|(url, token, home)| {
         let client = Client::new(url, token).unwrap();
