@@ -67,30 +67,41 @@ impl Acpx {
         process::finish(command.spawn()?, LIMIT, "acpx").map(drop)
     }
 
-    /// The process that stays, as its lock file tells.
-    fn owner(&self) -> Option<Pid> {
+    /// What its lock file tells of the process that stays.
+    fn lock(&self) -> Option<Value> {
         let locks = std::fs::read_dir(self.home.join(".acpx/queues")).ok()?;
         let lock = locks.flatten().find(|file| file.path().extension().is_some_and(|end| end == "lock"))?;
-        let lock: Value = serde_json::from_str(&std::fs::read_to_string(lock.path()).ok()?).ok()?;
-        let pid = lock["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok())?;
-        let is_owner = process::arguments(pid).iter().any(|argument| argument == "__queue-owner");
-        if is_owner { Pid::from_raw(i32::try_from(pid).ok()?) } else { None }
+        serde_json::from_str(&std::fs::read_to_string(lock.path()).ok()?).ok()
     }
 }
 
 impl Drop for Acpx {
     fn drop(&mut self) {
-        let Some(owner) = self.owner() else { return };
-        // Asked to end, it takes its agent along.
-        let _ = kill_process(owner, Signal::TERM);
-        let begun = Instant::now();
-        while self.owner().is_some() && begun.elapsed() < END_LIMIT {
-            thread::sleep(LOOK_AGAIN);
+        let Some(lock) = self.lock() else { return };
+        if let Some(owner) = lock["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()) {
+            end(owner);
         }
-        if let Some(owner) = self.owner() {
-            let _ = kill_process(owner, Signal::KILL);
+        // Its sockets have a folder of their own outside its home; a folder that is not empty stays.
+        let sockets = lock["socketPath"].as_str().and_then(|socket| Path::new(socket).parent());
+        if let Some(folder) = sockets {
+            let _ = std::fs::remove_dir(folder);
         }
     }
+}
+
+/// Asks a queue owner to end, which takes its agent along; kills it after the limit.
+fn end(owner: u32) {
+    let lives = || process::arguments(owner).iter().any(|argument| argument == "__queue-owner");
+    let signal = |signal| {
+        let pid = i32::try_from(owner).ok().and_then(Pid::from_raw);
+        pid.filter(|_| lives()).is_some_and(|pid| kill_process(pid, signal).is_ok())
+    };
+    signal(Signal::TERM);
+    let begun = Instant::now();
+    while lives() && begun.elapsed() < END_LIMIT {
+        thread::sleep(LOOK_AGAIN);
+    }
+    signal(Signal::KILL);
 }
 
 /// Program and arguments as acpx takes them: one text, in which quotes hold words together.
