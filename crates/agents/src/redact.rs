@@ -82,8 +82,8 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// Redacts a text that comes in pieces. Holds back the longest secret's length less one byte, since a secret may
-/// begin there.
+/// Redacts a text that comes in pieces. Holds back what may be the beginning of a secret, and nothing else, so that
+/// an answer can be read while it is written.
 #[derive(Debug)]
 pub(crate) struct Stream {
     secrets: Secrets,
@@ -93,15 +93,27 @@ pub(crate) struct Stream {
 impl Stream {
     /// Takes a piece, gives what can be shown by now.
     pub(crate) fn push(&mut self, piece: &str) -> String {
-        let Some(longest) = self.secrets.texts.first().map(String::len) else {
+        if self.secrets.texts.is_empty() {
             return piece.to_owned();
-        };
-        self.held.push_str(piece);
-        let mut end = (self.held.len() + 1).saturating_sub(longest);
-        while !self.held.is_char_boundary(end) {
-            end -= 1;
         }
-        self.give(end)
+        self.held.push_str(piece);
+        self.give(self.undecided())
+    }
+
+    /// Where the first text begins that a secret may begin with, but does not end with; the end if there is none.
+    fn undecided(&self) -> usize {
+        let held = self.held.as_str();
+        let longest = self.secrets.texts.first().map_or(0, String::len);
+        // Further from the end, a secret that begins is there as a whole.
+        let mut near = (held.len() + 1).saturating_sub(longest);
+        while !held.is_char_boundary(near) {
+            near -= 1;
+        }
+        let begins = |at: &usize| {
+            let rest = &held[*at..];
+            self.secrets.texts.iter().any(|secret| secret.len() > rest.len() && secret.starts_with(rest))
+        };
+        (near..held.len()).filter(|at| held.is_char_boundary(*at)).find(begins).unwrap_or(held.len())
     }
 
     /// Gives the rest: no more pieces belong to this text.

@@ -148,7 +148,7 @@ impl Bench {
 pub(crate) fn open(data: &Path) -> Result<(Sqlite, ChannelId)> {
     let mut store = Sqlite::open(data, now())?;
     store.add_person(PERSON, Role::Owner, now())?;
-    let channel = store.add_channel("general", None, now())?;
+    let channel = store.add_channel("general", storage::ChannelKind::Public, now())?;
     Ok((store, channel.id))
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, channel, delete, edit, history, invite, person, post, render, run, search, serve, token,
+    agent, channel, delete, edit, history, invite, person, post, render, run, search, serve, tail, token,
     watermarks,
 };
 use crate::config::Env;
@@ -45,6 +45,7 @@ enum Command {
     #[command(subcommand)]
     Run(run::Run),
     Search(search::Search),
+    Tail(tail::Tail),
     Render(render::Render),
     #[command(subcommand)]
     Watermarks(watermarks::Watermarks),
@@ -67,6 +68,7 @@ impl Arguments {
             Command::Delete(command) => command.run(&context),
             Command::Run(command) => command.run(&context),
             Command::Search(command) => command.run(&context),
+            Command::Tail(command) => command.run(&context),
             Command::Render(command) => command.run(),
             Command::Watermarks(command) => command.run(&context),
         }

@@ -1,5 +1,7 @@
 //! A small blocking client of the HTTP API.
 
+mod follow;
+
 use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
@@ -216,20 +218,24 @@ impl Client {
                     .hint("the server may be of another version: highwater --version")
             });
         }
-        Err(match serde_json::from_slice::<ErrorBody>(&bytes) {
-            Ok(error) => {
-                let failure = Failure::of_answer(&error, status);
-                if let (429, Some(ms)) = (status, error.retry_after_ms) {
-                    return Ok(Answered::Later(Duration::from_millis(ms), failure));
-                }
-                let known = error.code != "unauthorized";
-                if known { failure } else { failure.hint(TOKEN_HINT) }
-            }
+        if let (429, Ok(ErrorBody { retry_after_ms: Some(ms), .. })) =
+            (status, serde_json::from_slice(&bytes))
+        {
+            return Ok(Answered::Later(Duration::from_millis(ms), self.refusal(status, &bytes)));
+        }
+        Err(self.refusal(status, &bytes))
+    }
+
+    /// What the server says instead of an answer.
+    fn refusal(&self, status: u16, bytes: &[u8]) -> Failure {
+        match serde_json::from_slice::<ErrorBody>(bytes) {
+            Ok(error) if error.code == "unauthorized" => Failure::of_answer(&error, status).hint(TOKEN_HINT),
+            Ok(error) => Failure::of_answer(&error, status),
             Err(_) => {
                 let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
                 Failure::new(Kind::of_answer("", status), format!("{} answered {status}: {text}", self.base))
             }
-        })
+        }
     }
 
     fn answer<S: AsSendBody>(
@@ -237,12 +243,14 @@ impl Client {
         call: &Call,
         request: Result<Request<S>, http::Error>,
     ) -> Result<http::Response<ureq::Body>, Failure> {
-        let request = request.map_err(|error| {
-            Failure::new(Kind::Invalid, format!("this cannot be asked of {}: {error}", self.base))
-        })?;
+        let request = request.map_err(|error| self.unaskable(&error))?;
         let limit = Some(ANSWER_LIMIT + call.wait);
         let request = self.agent.configure_request(request).timeout_recv_response(limit).build();
         self.agent.run(request).map_err(|error| self.unreachable(call, &error))
+    }
+
+    fn unaskable(&self, error: &http::Error) -> Failure {
+        Failure::new(Kind::Invalid, format!("this cannot be asked of {}: {error}", self.base))
     }
 
     fn unreachable(&self, call: &Call, error: &ureq::Error) -> Failure {

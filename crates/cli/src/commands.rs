@@ -12,6 +12,7 @@ pub(crate) mod render;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod serve;
+pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod watermarks;
 

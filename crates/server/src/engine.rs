@@ -3,6 +3,7 @@
 //! A synchronous step: event and time in, commands out. It keeps no connection, no clock and no thread; its memory
 //! can be cloned and put back when a transaction did not commit.
 
+mod activity;
 mod admin;
 mod agent;
 mod among;
@@ -25,6 +26,7 @@ use delivery::turn::Telling;
 use delivery::{Author, Limits, Moment, Timestamp};
 use storage::{Binding, Store};
 
+pub use self::activity::Activity;
 use self::admin::add_channel;
 pub use self::identity::{Act, ChannelChanges};
 pub(crate) use self::request::key_of;
@@ -106,8 +108,26 @@ pub enum Command {
         /// Epoch.
         epoch: Epoch,
     },
+    /// Show a piece of a run's answer to whoever looks on. It is not durable.
+    Stream {
+        /// Key.
+        key: Key,
+        /// The run.
+        run: RunId,
+        /// The piece.
+        piece: Piece,
+    },
     /// Runs ended: whoever waits for them looks again.
     RunsEnded,
+}
+
+/// A piece of an answer that is being written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// More text.
+    Text(String),
+    /// What was said by now was no answer yet (2.4): it begins anew.
+    Anew,
 }
 
 /// A process as the engine knows it.

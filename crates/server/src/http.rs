@@ -1,6 +1,7 @@
 //! The HTTP API: the router is its table of contents.
 
 mod admin;
+mod events;
 mod gate;
 mod identify;
 mod member;
@@ -23,6 +24,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{ApiError, Code};
+use crate::events::Hub;
 use crate::shell::{Clock, Readers, Service};
 use crate::start::StartAgents;
 use crate::wire;
@@ -40,6 +42,7 @@ const BODY_BYTES_MAX: usize = 1 << 20;
 pub(crate) struct App {
     pub(crate) service: Service,
     pub(crate) readers: Readers,
+    pub(crate) hub: Hub,
     pub(crate) start: Arc<StartAgents>,
     pub(crate) clock: Clock,
     pub(crate) sign_ins: SignIns,
@@ -72,6 +75,8 @@ pub(crate) fn router(app: App, gate: Gate, identify: Identify) -> Router {
         .route("/tokens/{token}", delete(token::revoke))
         .route("/agents", get(admin::agents))
         .route("/presets", get(admin::presets))
+        .route("/events", get(events::sse))
+        .route("/events/ws", get(events::ws))
         .route("/runs", get(run::list))
         .route("/runs/{run}", get(run::show))
         .route("/runs/{run}/cancel", post(run::cancel))

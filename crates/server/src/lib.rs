@@ -2,6 +2,8 @@
 
 pub mod engine;
 pub mod error;
+mod events;
+mod html;
 mod http;
 mod mcp;
 mod preset;

@@ -76,6 +76,17 @@ pub fn may_read_channel(who: &Principal, at: Standing) -> Verdict {
     reaches(who, at)
 }
 
+/// Finding public channels without being in them.
+pub fn may_find_public_channels(who: &Principal) -> Verdict {
+    scope(who, Scope::Read)?;
+    not_guest(who)
+}
+
+/// Following what happens, as far as one may read it.
+pub fn may_follow(who: &Principal) -> Verdict {
+    scope(who, Scope::Read)
+}
+
 /// Making a channel.
 pub fn may_add_channel(who: &Principal) -> Verdict {
     scope(who, Scope::Write)?;

@@ -13,16 +13,19 @@ use agents::Agents;
 use delivery::Timestamp;
 use serde::{Deserialize, Serialize};
 use storage::{CredentialKind, Person, Rank, Read, Role, Sqlite, Store, StoreIdentity};
+use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
 use crate::engine::{Engine, Request, Rules};
 use crate::error::{ApiError, Code};
+use crate::events::{self, Hub};
 use crate::http::{App, Gate, Identify, SignIns, link, router, url};
 use crate::mcp::{self, Tokens, ToolAccess};
 use crate::preset;
 use crate::secret;
 use crate::settings::Settings;
-use crate::shell::{self, Clock, Readers, Service};
+use crate::shell::{self, Clock, Log, Readers, Service};
 use crate::start::StartAgents;
 
 /// Name of the file with the owner's token in the data folder.
@@ -94,10 +97,8 @@ pub async fn serve(
     // One that a killed server left behind: its port may be anybody's by now.
     let _ = std::fs::remove_file(data.join(SERVER_FILE));
     let token = owner_token(&data)?;
-    let listener = tokio::net::TcpListener::bind(settings.listen)
-        .await
-        .map_err(|error| cannot_listen(settings.listen, &error))?;
-    let address = listener.local_addr().map_err(|error| io("learn the address of", &data, &error))?;
+    let (listener, address) =
+        listen(settings.listen).await.map_err(|error| cannot_listen(settings.listen, &error))?;
 
     let start = StartAgents {
         data: data.clone(),
@@ -110,8 +111,7 @@ pub async fn serve(
     first_start(&mut store, &settings.owner, &settings.guide, clock.now().wall)?;
     let owner = owner(&store)?;
     let link = owner_link(&mut store, &owner, address.port(), clock.now().wall)?;
-    let tokens = start.tools.tokens.clone();
-    let reach = start.clone();
+    let (tokens, reach) = (start.tools.tokens.clone(), start.clone());
     let rules = Rules {
         limits: settings.limits,
         pool: settings.pool,
@@ -119,26 +119,30 @@ pub async fn serve(
         reachable: Arc::new(move |binding| reach.reachable(binding)),
     };
     let engine = recover(&mut store, &rules, clock)?;
-    let (events_in, events) = mpsc::channel(EVENTS_MAX);
+    let (events_in, agent_events) = mpsc::channel(EVENTS_MAX);
     let agents = Agents::new(settings.holder, events_in);
-    let (service, thread) = shell::spawn(store, engine, clock, start.clone(), agents, events)
+    let readers = Readers::new(data.clone());
+    let hub = Hub::new(readers.clone(), store.log_span()?);
+    let log = Log { hub: hub.clone(), events_kept: settings.events_kept };
+    let (service, thread) = shell::spawn(store, engine, clock, start.clone(), agents, agent_events, log)
         .map_err(|error| io("start the engine of", &data, &error))?;
 
-    let readers = Readers::new(data.clone());
     let port = address.port();
     let identify = Identify::new(&token, owner.id, port, readers.clone(), clock, settings.writes);
     let app = App {
         service: service.clone(),
         readers,
+        hub: hub.clone(),
         start: Arc::new(start),
         clock,
         sign_ins: SignIns::new(),
         port,
     };
+    let rounds = events::spawn(hub.clone());
     let (close, closed) = oneshot::channel::<()>();
     let tools = mcp::router(service.clone(), tokens, port);
     let served = axum::serve(listener, router(app, Gate::new(port), identify).merge(tools))
-        .with_graceful_shutdown(async move {
+        .with_graceful_shutdown(async {
             // Both a word and the sender's end mean: close.
             let _ = closed.await;
         });
@@ -148,11 +152,35 @@ pub async fn serve(
 
     stop.await;
     stop_in_order(service, thread).await;
-    drop(close);
-    // Connections that wait for answers end with the engine; one that a client holds open does not keep us.
-    let _ = tokio::time::timeout(Duration::from_secs(1), served).await;
+    Connections { hub, rounds, close, served }.end().await;
     let _ = std::fs::remove_file(data.join(SERVER_FILE));
     Ok(())
+}
+
+async fn listen(at: SocketAddr) -> std::io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(at).await?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+/// What is connected while the server runs.
+struct Connections {
+    hub: Hub,
+    rounds: JoinHandle<()>,
+    close: oneshot::Sender<()>,
+    served: JoinHandle<std::io::Result<()>>,
+}
+
+impl Connections {
+    /// Readers get the last events, then their connections end.
+    async fn end(self) {
+        let Self { hub, rounds, close, served } = self;
+        hub.close();
+        let _ = tokio::time::timeout(Duration::from_secs(1), rounds).await;
+        drop(close);
+        // Connections that wait for answers end with the engine; one that a client holds open does not keep us.
+        let _ = tokio::time::timeout(Duration::from_secs(1), served).await;
+    }
 }
 
 /// Ends what a server that was killed left behind: its holders could not, where they were stopped or killed too (6.8).
@@ -220,7 +248,7 @@ fn first_start(store: &mut Sqlite, owner: &str, guide: &[String], at: Timestamp)
     }
     Ok(store.atomic(&mut |tx| {
         let owner = tx.add_person(owner, Role::Owner, at)?;
-        let channel = tx.add_channel("general", None, at)?;
+        let channel = tx.add_channel("general", storage::ChannelKind::Public, at)?;
         tx.add_membership(&channel.id, &owner.id, Rank::Manager, at)?;
         tx.add_binding(&preset::guide_binding(&channel, guide), at)?;
         Ok(())

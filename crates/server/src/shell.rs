@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::engine::{Board, Command, Engine, Input, Now, Reply, Request};
 use crate::error::{ApiError, Code};
+use crate::events::Hub;
 use crate::start::StartAgents;
 
 /// Requests that wait at most; a flood waits in its connections instead of in memory.
@@ -85,16 +86,32 @@ pub(crate) fn spawn(
     start: StartAgents,
     agents: Agents,
     events: mpsc::Receiver<agents::Event>,
+    log: Log,
 ) -> std::io::Result<(Service, EngineThread)> {
     let (requests, asked) = mpsc::channel(REQUESTS_MAX);
     let (ended_tx, ended) = watch::channel(0);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let worker =
-        Worker { store, engine, clock, start, agents, ended: ended_tx, kept: Vec::new(), stopping: false };
+    let worker = Worker {
+        store,
+        engine,
+        clock,
+        start,
+        agents,
+        log,
+        ended: ended_tx,
+        kept: Vec::new(),
+        stopping: false,
+    };
     let handle = std::thread::Builder::new()
         .name("engine".to_owned())
         .spawn(move || runtime.block_on(worker.work(asked, events)))?;
     Ok((Service { requests, ended }, EngineThread { handle }))
+}
+
+/// Where what was committed is told, and how many entries of the log are kept.
+pub(crate) struct Log {
+    pub(crate) hub: Hub,
+    pub(crate) events_kept: u64,
 }
 
 /// Wall and monotonic time, read in one place.
@@ -139,6 +156,7 @@ struct Worker {
     clock: Clock,
     start: StartAgents,
     agents: Agents,
+    log: Log,
     ended: watch::Sender<u64>,
     /// Events of agents that could not be stored yet, in order.
     kept: Vec<agents::Event>,
@@ -211,11 +229,12 @@ impl Worker {
         let now = self.clock.now();
         let mut answers: Vec<Result<Reply, ApiError>> = Vec::with_capacity(jobs.len());
         let engine = &mut self.engine;
+        let events_kept = self.log.events_kept;
         let committed = self.store.atomic(&mut |tx| {
             for job in &jobs {
                 answers.push(step(engine, tx, job, now)?);
             }
-            Ok(())
+            tx.prune_log(events_kept)
         });
         match committed {
             Ok(()) => {
@@ -309,9 +328,11 @@ impl Worker {
                     self.agents.carry_out(agents::Command::Cancel { key, epoch, run });
                 }
                 Command::End { key, epoch } => self.agents.carry_out(agents::Command::End { key, epoch }),
+                Command::Stream { key, run, piece } => self.log.hub.stream(key, run, &piece),
                 Command::RunsEnded => runs_ended = true,
             }
         }
+        self.log.hub.committed(self.engine.activities());
         if runs_ended {
             self.ended.send_modify(|count| *count += 1);
         }

@@ -1,12 +1,13 @@
 //! Stored values as the API shows them.
 
-use delivery::model::Key;
+use delivery::model::{ChannelId, Key};
 use delivery::residency::State;
 use delivery::turn::Lease;
-use storage::{Binding, Channel, ChannelMember, Message, Person, Read, Run, RunStatus, Usage};
+use storage::{Binding, Channel, ChannelMember, Message, Person, Read, Run, RunEvent, RunStatus, Usage};
 
 use crate::engine::{Board, key_of};
 use crate::error::ApiError;
+use crate::html;
 use crate::rights::{self, Principal};
 use crate::start::StartAgents;
 use crate::wire;
@@ -28,7 +29,22 @@ pub(crate) fn message(message: Message, channel: &str) -> wire::Message {
         run_id: message.run.map(|id| id.0),
         revision: message.revision,
         deleted: row.deleted_seq.is_some(),
+        html: None,
     }
+}
+
+/// Who can be mentioned in a channel, for its messages as HTML.
+pub(crate) fn handles(store: &dyn Read, channel: &ChannelId) -> Result<Vec<String>, ApiError> {
+    let agents = store.bindings(Some(channel))?.into_iter().map(|binding| binding.spec.handle);
+    let people = store.members(channel)?.into_iter().map(|member| member.person.name);
+    Ok(agents.chain(people).collect())
+}
+
+/// The same message with its text as HTML.
+pub(crate) fn with_html(message: wire::Message, handles: &[String]) -> wire::Message {
+    let handles: Vec<&str> = handles.iter().map(String::as_str).collect();
+    let html = html::render(&message.text, &handles);
+    wire::Message { html: Some(html), ..message }
 }
 
 /// A message, its channel's name looked up.
@@ -169,14 +185,13 @@ pub(crate) fn whole_run(store: &dyn Read, stored: Run, board: &Board) -> Result<
         Some(staged) => (Some(staged.sent.clone()), staged.system.clone()),
         None => (None, None),
     };
-    let events = store.run_events(&stored.id)?.into_iter().map(|event| wire::RunEvent {
-        n: event.n,
-        at: event.at,
-        kind: event.kind,
-        body: serde_json::from_str(&event.body).unwrap_or(serde_json::Value::Null),
-    });
-    let events = events.collect();
+    let events = store.run_events(&stored.id)?.into_iter().map(step).collect();
     Ok(wire::Run { sent, system, events, ..run(store, stored, board)? })
+}
+
+pub(crate) fn step(event: RunEvent) -> wire::RunEvent {
+    let body = serde_json::from_str(&event.body).unwrap_or(serde_json::Value::Null);
+    wire::RunEvent { n: event.n, at: event.at, kind: event.kind, body }
 }
 
 fn waiting(run: &Run, board: &Board) -> Option<String> {
@@ -199,7 +214,7 @@ fn waiting(run: &Run, board: &Board) -> Option<String> {
     }
 }
 
-fn status(status: RunStatus) -> &'static str {
+pub(crate) fn status(status: RunStatus) -> &'static str {
     match status {
         RunStatus::Queued => "queued",
         RunStatus::Running => "running",
@@ -210,7 +225,7 @@ fn status(status: RunStatus) -> &'static str {
     }
 }
 
-fn usage(usage: Usage) -> wire::Usage {
+pub(crate) fn usage(usage: Usage) -> wire::Usage {
     wire::Usage {
         input: usage.input,
         output: usage.output,

@@ -1,11 +1,13 @@
 //! The only wire types: what the API takes and gives, as JSON.
 
+mod event;
 mod identity;
 
 use delivery::Timestamp;
 use delivery::model::{Policy, SessionPolicy};
 use serde::{Deserialize, Serialize};
 
+pub use self::event::{AgentActivity, Bound, ChannelInfo, Event, Happened, Reason, RunState};
 pub use self::identity::*;
 
 /// An error: a stable code, a message for people, and what to do about it.
@@ -56,6 +58,9 @@ pub struct Message {
     pub revision: u32,
     /// Whether it was deleted.
     pub deleted: bool,
+    /// The text as HTML, sanitised, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
 }
 
 /// A message to post.
@@ -339,7 +344,7 @@ pub struct Health {
 /// | GET, PATCH | `/channels/{name}` | [`Channel`]; [`ChangeChannel`] → [`Channel`] |
 /// | GET | `/channels/{name}/members` | `[Member]` |
 /// | PUT, DELETE | `/channels/{name}/members/{person}` | [`Member`]; [`Done`] |
-/// | GET | `/channels/{name}/messages?before=&thread=&limit=` | `[Message]`, oldest first, limit 50, at most 1000 |
+/// | GET | `/channels/{name}/messages?before=&thread=&limit=&html=true` | `[Message]`, oldest first, limit 50, at most 1000 |
 /// | POST | `/channels/{name}/messages` | [`PostMessage`] → [`Posted`] |
 /// | PATCH, DELETE | `/messages/{id}` | [`EditMessage`] → [`Message`]; [`Message`] |
 /// | GET | `/messages/{id}/runs?wait_ms=` | [`Posted`]; waits until all its runs have ended, 30 s at most |
@@ -358,5 +363,7 @@ pub struct Health {
 /// | GET | `/runs?channel=&limit=` | `[Run]`, newest first |
 /// | GET | `/runs/{id}` | [`Run`] |
 /// | POST | `/runs/{id}/cancel`, `/runs/{id}/retry` | [`Run`] |
+/// | GET | `/events?since=&channel=&html=true` | [`Event`]s as server-sent events; `Last-Event-ID` goes before `since` |
+/// | GET | `/events/ws?since=&channel=&html=true` | [`Event`]s over a WebSocket |
 /// | GET, PUT | `/watermarks` | the object of 5.8 |
 pub const API: &str = "/api/v1";

@@ -5,6 +5,7 @@ pub(crate) mod deletions;
 pub(crate) mod deliveries;
 pub(crate) mod fetched;
 pub(crate) mod identity;
+pub(crate) mod logs;
 pub(crate) mod messages;
 pub(crate) mod runs;
 pub(crate) mod searches;
@@ -129,7 +130,7 @@ pub(crate) struct World<'a> {
 
 impl<'a> World<'a> {
     pub(crate) fn new(store: &'a mut dyn Store) -> Self {
-        let channel = store.add_channel("general", None, at(0)).unwrap().id;
+        let channel = store.add_channel("general", ChannelKind::Public, at(0)).unwrap().id;
         for name in ["aiko", "ben"] {
             store.add_person(name, Role::Member, at(0)).unwrap();
         }

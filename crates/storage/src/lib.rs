@@ -4,12 +4,14 @@ mod atomically;
 #[cfg(test)]
 mod contract;
 mod error;
+mod log;
 mod record;
 mod sqlite;
 mod store;
 
 pub use atomically::atomically;
 pub use error::Error;
+pub use log::{Change, LogEntry, LogSpan};
 pub use record::*;
 pub use sqlite::{Reader, Sqlite, in_use};
 pub use store::{Read, ReadIdentity, Store, StoreIdentity};

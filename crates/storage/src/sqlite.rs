@@ -6,6 +6,7 @@ mod credential;
 mod delivery_rows;
 mod folder;
 mod identity;
+mod log;
 mod member;
 mod membership;
 mod message;

@@ -8,6 +8,7 @@ use delivery::{Timestamp, Watermark};
 pub use self::identity::{ReadIdentity, StoreIdentity};
 use crate::Error;
 use crate::record::*;
+use crate::{LogEntry, LogSpan};
 
 /// What can be asked of a store. Lists come oldest first unless said otherwise.
 pub trait Read: ReadIdentity {
@@ -71,6 +72,8 @@ pub trait Read: ReadIdentity {
     fn since_people(&self, channel: &ChannelId, thread: Option<&MessageId>) -> Result<SincePeople, Error>;
     /// Steps of a run.
     fn run_events(&self, run: &RunId) -> Result<Vec<RunEvent>, Error>;
+    /// One step of a run.
+    fn run_event(&self, run: &RunId, n: u64) -> Result<RunEvent, Error>;
     /// The session that a key has now: the newest one, if it has not ended.
     fn session(&self, key: &Key) -> Result<Option<Session>, Error>;
     /// The newest session of a key, ended or not.
@@ -98,17 +101,22 @@ pub trait Read: ReadIdentity {
     /// addressed, the pending and those of the newest events are among them; in a thread always the root, first.
     /// Never more than some hundreds: older new ones are counted in `earlier`.
     fn delivery_rows(&self, query: &DeliveryQuery<'_>) -> Result<DeliveryRows, Error>;
+    /// Which part of the workspace's log there is.
+    fn log_span(&self) -> Result<LogSpan, Error>;
+    /// Entries of the workspace's log after number `after`, at most `limit`. If the first is not the next after it,
+    /// those between were given up.
+    fn log(&self, after: u64, limit: usize) -> Result<Vec<LogEntry>, Error>;
 }
 
-/// What can be changed in a store. Each call is atomic by itself; [`Store::atomic`] joins several.
+/// What can be changed in a store. Each call is atomic by itself; [`Store::atomic`] joins several. A call that changes
+/// channels, people, bindings, messages or runs adds the entry of the log that tells of it.
 pub trait Store: Read + StoreIdentity {
     /// Runs `work` in one durable transaction: all of it or nothing. Inside another one it is a savepoint: its
     /// failure undoes its own part alone. Durable when the outermost one has returned `Ok`.
     fn atomic(&mut self, work: &mut dyn FnMut(&mut dyn Store) -> Result<(), Error>) -> Result<(), Error>;
 
-    /// Makes a channel without members. `direct`: the handle of the agent it is a direct conversation with, which
-    /// makes it private.
-    fn add_channel(&mut self, name: &str, direct: Option<&str>, at: Timestamp) -> Result<Channel, Error>;
+    /// Makes a channel without members.
+    fn add_channel(&mut self, name: &str, kind: ChannelKind<'_>, at: Timestamp) -> Result<Channel, Error>;
     /// Makes a person.
     fn add_person(&mut self, name: &str, role: Role, at: Timestamp) -> Result<Person, Error>;
     /// Makes a binding (and its agent, if the handle is new).
@@ -145,7 +153,7 @@ pub trait Store: Read + StoreIdentity {
         watermark_after: Option<&Watermark>,
     ) -> Result<(), Error>;
     /// Takes back what was staged for a run whose prompt was never written: it is `Queued` again.
-    fn unstage(&mut self, run: &RunId) -> Result<(), Error>;
+    fn unstage(&mut self, run: &RunId, at: Timestamp) -> Result<(), Error>;
     /// Ends a run. `Succeeded` and `Declined` commit its showings and watermark if the key's lease still has
     /// the epoch that it was staged under, and give `true`; everything else discards them and gives `false`. A run
     /// that has ended is left as it is, and gives `false`.
@@ -179,4 +187,8 @@ pub trait Store: Read + StoreIdentity {
 
     /// Replaces the watermarks that are named; leaves others.
     fn import_watermarks(&mut self, watermarks: &[PlacedWatermark]) -> Result<(), Error>;
+
+    /// Gives up the oldest entries of the log until the newest `keep` are left (one at the least): some thousands
+    /// with each call, so that no call takes long.
+    fn prune_log(&mut self, keep: u64) -> Result<(), Error>;
 }

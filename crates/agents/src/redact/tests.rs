@@ -45,6 +45,23 @@ fn lines_of_a_secret_are_secrets() {
 }
 
 #[test]
+fn only_what_may_begin_a_secret_is_held_back() {
+    let secrets = Secrets::new(["sk-12345678".to_owned(), "ask-me-later".to_owned()]);
+    let mut stream = secrets.stream();
+    for (piece, shown) in [
+        ("hello", "hello"),
+        (" s", " "),
+        ("k", ""),
+        ("ip", "skip"),
+        (" ask-", " "),
+        ("12345678a", "a[redacted]"),
+    ] {
+        assert_eq!(stream.push(piece), shown, "{piece:?}");
+    }
+    assert_eq!(stream.flush(), "a");
+}
+
+#[test]
 fn short_values_are_no_secrets() {
     check(&["true", "1234567", ""], "true 1234567", "true 1234567");
 }

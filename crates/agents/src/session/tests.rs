@@ -170,13 +170,11 @@ fn a_turn_is_told_as_it_goes() {
     let turn =
         Turn { stop: Stop::EndTurn, text: Some("It is [redacted], yes.".to_owned()), usage: Some(usage) };
     talk.check(&[
-        text("L"),
-        text("et me see."),
+        text("Let me see."),
         update(tool),
         update(Update::Used(9)),
-        text("It"),
-        text(" is [redacted]"),
-        text(", yes."),
+        text("It is "),
+        text("[redacted], yes."),
         Done::Event(EventKind::TurnEnded { run: run("r1"), turn }),
     ]);
 }
@@ -253,7 +251,7 @@ fn a_cancel_reaches_its_own_turn_alone() {
     talk.check(&[cancel()]);
     talk.hears_text("half");
     talk.hears(&json!({"id": 3, "result": {"stopReason": "cancelled"}}));
-    talk.check(&[update(Update::Other), text("half"), ended(Stop::Cancelled, Some("half"))]);
+    talk.check(&[text("half"), ended(Stop::Cancelled, Some("half"))]);
     talk.session.cancel(&run("r1"), talk.now);
     talk.check(&[]);
 

@@ -141,6 +141,7 @@ pub(crate) fn example_message(text: &str) -> wire::Message {
         channel: "general".to_owned(),
         run_id: None,
         revision: 1,
+        html: None,
         deleted: false,
     }
 }

@@ -37,6 +37,7 @@ pub(super) struct Draft {
     max_recipients: u32,
     write_rate: u32,
     write_burst: u32,
+    events_kept: u64,
     time: TimeLimits,
     owner: Option<String>,
 }
@@ -52,6 +53,7 @@ impl Draft {
             max_recipients: 3,
             write_rate: 50,
             write_burst: 200,
+            events_kept: 100_000,
             time: TimeLimits {
                 start: Duration::from_secs(60),
                 inactivity: Duration::from_secs(600),
@@ -88,6 +90,7 @@ impl Draft {
             limits: self.limits,
             max_recipients: self.max_recipients,
             writes: Rate::per_second(self.write_rate, self.write_burst),
+            events_kept: self.events_kept,
             time: self.time,
             holder: programs.holder,
             guide: programs.guide,
@@ -121,6 +124,7 @@ impl Draft {
             Key::MaxRecipients => self.max_recipients = given.count(&(1..=20))?,
             Key::WriteRate => self.write_rate = given.count(&(1..=100_000))?,
             Key::WriteBurst => self.write_burst = given.count(&(1..=1_000_000))?,
+            Key::EventsKept => self.events_kept = u64::from(given.count(&(1_000..=10_000_000))?),
             Key::StartLimit => self.time.start = given.duration(&(DURATION_MIN..=HOUR))?,
             Key::InactivityLimit => self.time.inactivity = given.duration(&(DURATION_MIN..=DAY))?,
             Key::TurnLimit => self.time.turn = given.duration(&(DURATION_MIN..=7 * DAY))?,

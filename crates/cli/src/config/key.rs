@@ -29,6 +29,8 @@ pub(super) enum Key {
     WriteRate,
     /// Changes at once.
     WriteBurst,
+    /// Entries of the log of events that are kept.
+    EventsKept,
     /// Limit of an agent's start.
     StartLimit,
     /// Limit of a turn without a sign of life.
@@ -43,7 +45,7 @@ pub(super) enum Key {
 
 impl Key {
     /// All of them, in the order of the documentation.
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::Data,
         Self::Listen,
         Self::PoolSize,
@@ -54,6 +56,7 @@ impl Key {
         Self::MaxRecipients,
         Self::WriteRate,
         Self::WriteBurst,
+        Self::EventsKept,
         Self::StartLimit,
         Self::InactivityLimit,
         Self::TurnLimit,
@@ -74,6 +77,7 @@ impl Key {
             Self::MaxRecipients => "max_recipients",
             Self::WriteRate => "write_rate",
             Self::WriteBurst => "write_burst",
+            Self::EventsKept => "events_kept",
             Self::StartLimit => "start_limit",
             Self::InactivityLimit => "inactivity_limit",
             Self::TurnLimit => "turn_limit",

@@ -32,6 +32,7 @@ fn defaults() -> Settings {
         limits: Limits { rows: 30, lines: 12, body_chars: 600 },
         max_recipients: 3,
         writes: Rate { every_us: 20_000, burst: 200 },
+        events_kept: 100_000,
         time: TimeLimits {
             start: Duration::from_secs(60),
             inactivity: Duration::from_secs(600),
@@ -129,6 +130,7 @@ fn every_key_can_be_set_in_the_default_file() {
         max_recipients = 5
         write_rate = 10
         write_burst = 20
+        events_kept = 20_000
         start_limit = "90s"
         inactivity_limit = "20m"
         turn_limit = "1d"
@@ -144,6 +146,7 @@ fn every_key_can_be_set_in_the_default_file() {
         limits: Limits { rows: 60, lines: 24, body_chars: 1_200 },
         max_recipients: 5,
         writes: Rate { every_us: 100_000, burst: 20 },
+        events_kept: 20_000,
         time: TimeLimits {
             start: Duration::from_secs(90),
             inactivity: Duration::from_secs(1_200),
@@ -169,7 +172,7 @@ fn mistakes_in_the_file_are_told_with_their_line() {
         assert_eq!(actual, Err(hint.iter().fold(expected, |failure, hint| failure.hint(*hint))), "{text}");
     };
     let known = "known keys: data, listen, pool_size, idle_limit, rows, lines, body_chars, max_recipients, \
-                 write_rate, write_burst, start_limit, inactivity_limit, turn_limit, grace, owner";
+                 write_rate, write_burst, events_kept, start_limit, inactivity_limit, turn_limit, grace, owner";
     check(
         "rows = 3\npoolsize = 4\n",
         ", line 2: unknown key \"poolsize\"",
@@ -290,6 +293,7 @@ fn the_documentation_tells_every_key_with_its_default() {
         (Key::MaxRecipients, "`3`"),
         (Key::WriteRate, "`50`"),
         (Key::WriteBurst, "`200`"),
+        (Key::EventsKept, "`100000`"),
         (Key::StartLimit, "`\"60s\"`"),
         (Key::InactivityLimit, "`\"10m\"`"),
         (Key::TurnLimit, "`\"2h\"`"),

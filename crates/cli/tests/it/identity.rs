@@ -246,7 +246,7 @@ fn tokens_have_scopes_an_end_and_no_copy() {
 }
 
 /// What a browser has after signing in: its cookie, and what its page keeps.
-fn browser(http: &Http, by: &Value) -> (String, String) {
+pub(crate) fn browser(http: &Http, by: &Value) -> (String, String) {
     let answer = http.call("POST", "/sign-in", by);
     assert_eq!(answer.status, 200, "{answer:?}");
     let cookie = answer.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();

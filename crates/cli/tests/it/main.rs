@@ -5,6 +5,8 @@ mod bad_input;
 #[cfg(test)]
 mod crashes;
 #[cfg(test)]
+mod events;
+#[cfg(test)]
 mod first_steps;
 #[cfg(test)]
 mod http;

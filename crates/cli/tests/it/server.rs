@@ -71,7 +71,8 @@ impl TestServer {
         self.home.path().join(name).display().to_string()
     }
 
-    fn command(&self, program: &str) -> Command {
+    /// A program of this workspace with the surroundings of a command.
+    pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = command(&program_path(program));
         command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.home.path());
         command.env("USER", "olive").env("HIGHWATER_DATA", self.data()).current_dir(self.home.path());

@@ -8,7 +8,7 @@ use delivery::queue;
 use delivery::residency;
 use delivery::watermark::IDS_MAX;
 use storage::{
-    Access, Binding, ChannelChange, NewBinding, Person, PersonId, PlacedWatermark, Rank, RunStatus, Store,
+    Access, Binding, ChannelKind, NewBinding, Person, PersonId, PlacedWatermark, Rank, RunStatus, Store,
 };
 
 use super::request::key_of;
@@ -114,10 +114,12 @@ pub(super) fn add_channel(
 ) -> Result<Reply, ApiError> {
     check_channel_name(name)?;
     let direct = direct.map(bare_handle).transpose()?;
-    let mut channel = store.add_channel(name, direct.as_deref(), now.wall)?;
-    if direct.is_none() && access != channel.access {
-        channel = store.change_channel(&channel.id, &ChannelChange::Access(access))?;
-    }
+    let kind = match (&direct, access) {
+        (Some(handle), _) => ChannelKind::Direct(handle),
+        (None, Access::Public) => ChannelKind::Public,
+        (None, Access::Private) => ChannelKind::Private,
+    };
+    let channel = store.add_channel(name, kind, now.wall)?;
     if let Some(maker) = maker {
         store.add_membership(&channel.id, maker, Rank::Manager, now.wall)?;
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use storage::{Binding, Ending, Run, RunStatus, Store, Usage};
 
 use super::run::{read_told, say, tell_end, write_told};
-use super::{Engine, Live, Now, host};
+use super::{Command, Engine, Live, Now, Piece, host};
 use crate::error::ApiError;
 use crate::preset;
 
@@ -103,11 +103,13 @@ impl Engine {
         now: Now,
     ) -> Result<(), ApiError> {
         let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
+        let mut anew = false;
         let step = match update {
             // A running answer's pieces are not durable; its final text is.
             Update::Text(piece) => {
                 turn.answer_bytes = turn.answer_bytes.saturating_add(piece.len() as u64);
                 self.touched = true;
+                self.stream(key, run, Piece::Text(piece));
                 return Ok(());
             }
             Update::Other => return Ok(()),
@@ -117,6 +119,7 @@ impl Engine {
                 ("notice", json!({ "text": "the agent compacted its context" }))
             }
             Update::ToolCall { id, title, kind } => {
+                anew = true;
                 ("tool_call", json!({ "id": short(&id), "title": short(&title), "kind": short(&kind) }))
             }
             Update::ToolUpdate { id, status, title } => (
@@ -136,13 +139,21 @@ impl Engine {
             }
         };
         let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
-        if turn.events >= RUN_EVENTS_MAX {
+        let full = turn.events >= RUN_EVENTS_MAX;
+        turn.events += u32::from(!full);
+        self.touched = true;
+        if anew {
+            self.stream(key, run, Piece::Anew);
+        }
+        if full {
             return Ok(());
         }
-        turn.events += 1;
-        self.touched = true;
         store.add_run_event(run, step.0, &step.1.to_string(), now.wall)?;
         Ok(())
+    }
+
+    fn stream(&mut self, key: &Key, run: &RunId, piece: Piece) {
+        self.out.push_back(Command::Stream { key: key.clone(), run: run.clone(), piece });
     }
 
     /// Reply, commit and end of run are one transaction (5.6): the step's.
@@ -238,7 +249,7 @@ impl Engine {
                 self.turn_failed(store, &key, &turn.run, &reason, now)?;
             }
             Some(turn) => {
-                store.unstage(&turn.run)?;
+                store.unstage(&turn.run, now.wall)?;
                 self.touched = true;
                 self.tried.insert(turn.run);
             }

@@ -121,15 +121,15 @@ impl Engine {
             Act::AddPerson { name, role } => {
                 Ok(Reply::Person(store.add_person(&bare_handle(&name)?, role, now.wall)?))
             }
-            Act::SetRole { person, role } => set_role(store, &person, role),
+            Act::SetRole { person, role } => set_role(store, &person, role, now),
             Act::SetActive { person, active: true } => {
                 let person = store.person(&person)?;
-                Ok(Reply::Person(store.set_deactivated(&person.id, None)?))
+                Ok(Reply::Person(store.set_deactivated(&person.id, None, now.wall)?))
             }
             Act::SetActive { person, active: false } => self.deactivate(store, &person, now),
             Act::Rename { person, to } => {
                 let person = store.person(&person)?;
-                Ok(Reply::Person(store.rename_person(&person.id, &bare_handle(&to)?)?))
+                Ok(Reply::Person(store.rename_person(&person.id, &bare_handle(&to)?, now.wall)?))
             }
             Act::SetPassword { person, hash } => {
                 store.set_password(&person, &hash)?;
@@ -144,7 +144,7 @@ impl Engine {
             Act::AddMember { channel, person } => add_member(store, &channel, &person, now),
             Act::RemoveMember { channel, person } => {
                 let (channel, person) = (store.channel(&channel)?, store.person(&person)?);
-                store.remove_membership(&channel.id, &person.id)?;
+                store.remove_membership(&channel.id, &person.id, now.wall)?;
                 Ok(Reply::Channel(channel))
             }
             Act::ChangeChannel { channel, changes } => self.change_channel(store, &channel, changes, now),
@@ -155,7 +155,8 @@ impl Engine {
     fn deactivate(&mut self, store: &mut dyn Store, name: &str, now: Now) -> Result<Reply, ApiError> {
         let person = store.person(name)?;
         refuse_last_owner(store, &person)?;
-        let off = store.set_deactivated(&person.id, Some(person.deactivated_at.unwrap_or(now.wall)))?;
+        let since = person.deactivated_at.unwrap_or(now.wall);
+        let off = store.set_deactivated(&person.id, Some(since), now.wall)?;
         let kinds = [CredentialKind::Token, CredentialKind::SignIn, CredentialKind::Link];
         store.end_credentials(&person.id, &kinds, now.wall)?;
         let reason = format!("{} was deactivated", person.name);
@@ -178,13 +179,13 @@ impl Engine {
         let mut channel = store.channel(name)?;
         let ChannelChanges { name, topic, access, archived } = changes;
         if archived == Some(false) && channel.archived_at.is_some() {
-            channel = store.change_channel(&channel.id, &ChannelChange::ArchivedAt(None))?;
+            channel = store.change_channel(&channel.id, &ChannelChange::ArchivedAt(None), now.wall)?;
             tell(store, &channel, "the channel was opened again".to_owned(), now)?;
         }
         if let Some(name) = name.filter(|name| *name != channel.name) {
             check_channel_name(&name)?;
             let text = format!("the channel {} is called {name} now", channel.name);
-            channel = store.change_channel(&channel.id, &ChannelChange::Name(name))?;
+            channel = store.change_channel(&channel.id, &ChannelChange::Name(name), now.wall)?;
             tell(store, &channel, text, now)?;
         }
         if let Some(topic) = topic.filter(|topic| *topic != channel.topic) {
@@ -193,14 +194,14 @@ impl Engine {
                 "" => "the channel has no topic any more".to_owned(),
                 topic => format!("the channel's topic is now: {topic}"),
             };
-            channel = store.change_channel(&channel.id, &ChannelChange::Topic(topic))?;
+            channel = store.change_channel(&channel.id, &ChannelChange::Topic(topic), now.wall)?;
             tell(store, &channel, text, now)?;
         }
         if let Some(access) = access.filter(|access| *access != channel.access) {
             if channel.direct.is_some() {
                 return Err(ApiError::conflict("a direct conversation stays private"));
             }
-            channel = store.change_channel(&channel.id, &ChannelChange::Access(access))?;
+            channel = store.change_channel(&channel.id, &ChannelChange::Access(access), now.wall)?;
             let text = match access {
                 Access::Public => "the channel is public now: everybody but guests can read it",
                 Access::Private => "the channel is private now: nobody else can find it",
@@ -221,17 +222,17 @@ impl Engine {
             }
         }
         tell(store, channel, "the channel was archived: it takes no more posts".to_owned(), now)?;
-        Ok(store.change_channel(&channel.id, &ChannelChange::ArchivedAt(Some(now.wall)))?)
+        Ok(store.change_channel(&channel.id, &ChannelChange::ArchivedAt(Some(now.wall)), now.wall)?)
     }
 }
 
-fn set_role(store: &mut dyn Store, name: &str, role: Role) -> Result<Reply, ApiError> {
+fn set_role(store: &mut dyn Store, name: &str, role: Role, now: Now) -> Result<Reply, ApiError> {
     let person = store.person(name)?;
     match role {
         Role::Owner => {}
         Role::Member | Role::Guest => refuse_last_owner(store, &person)?,
     }
-    Ok(Reply::Person(store.set_role(&person.id, role)?))
+    Ok(Reply::Person(store.set_role(&person.id, role, now.wall)?))
 }
 
 /// Somebody must be able to let people in again.

@@ -167,6 +167,8 @@ impl Engine {
     pub(super) fn forget(&mut self, run: &RunId, event: queue::Event) {
         self.open.remove(run);
         self.tried.remove(run);
+        // Its message is there with the same commit: pieces of it would come too late.
+        self.out.retain(|command| !matches!(command, Command::Stream { run: of, .. } if of == run));
         self.queue.handle(event);
         self.out.push_back(Command::RunsEnded);
     }

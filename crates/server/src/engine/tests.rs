@@ -10,7 +10,7 @@ use delivery::model::NativeId;
 use storage::{Read, RunStatus, Store};
 
 use self::world::World;
-use super::{Command, Input, Post, Reply, Request, Rules, Tool};
+use super::{Activity, Command, Input, Piece, Post, Reply, Request, Rules, Tool};
 
 const MINUTE: u64 = 60_000;
 
@@ -316,6 +316,38 @@ fn a_permission_that_is_refused_is_seen() {
     world.event("claude", epoch, EventKind::Update { run: run.clone(), update });
     assert_eq!(world.tail(1), ["Highwater: @claude asked for permission and was refused: rm -rf /"]);
     assert_eq!(world.store.run_events(&run).unwrap().len(), 1);
+}
+
+#[test]
+fn an_answer_streams_until_its_message_is_there() {
+    let mut world = World::new();
+    world.post("@claude first");
+    world.post("@claude second");
+    let key = world.key("claude");
+    let stands = |world: &World| world.engine.activities().get(&key).copied();
+    assert_eq!(stands(&world), Some((Activity::Queued, 2)));
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    assert_eq!(stands(&world), Some((Activity::Working, 2)));
+    let tool = Update::ToolCall { id: "1".to_owned(), title: "look".to_owned(), kind: "read".to_owned() };
+    for update in [Update::Text("let me".to_owned()), tool, Update::Text("done".to_owned())] {
+        world.event("claude", epoch, EventKind::Update { run: run.clone(), update });
+    }
+    let pieces: Vec<Piece> = std::mem::take(&mut world.given)
+        .into_iter()
+        .filter_map(|command| {
+            let Command::Stream { key: of, run: by, piece } = command else { return None };
+            (of == key && by == run).then_some(piece)
+        })
+        .collect();
+    assert_eq!(pieces, [Piece::Text("let me".to_owned()), Piece::Anew, Piece::Text("done".to_owned())]);
+    // Both in one step's batch: the message makes the piece needless.
+    world.engine.out.push_back(Command::Stream { key: key.clone(), run: run.clone(), piece: Piece::Anew });
+    world.answered("claude", epoch, &run, "done");
+    assert!(!world.given.iter().any(|command| matches!(command, Command::Stream { .. })));
+    let (second, _) = world.prompt("claude");
+    world.answered("claude", epoch, &second, "yes");
+    assert_eq!(stands(&world), None);
 }
 
 #[test]

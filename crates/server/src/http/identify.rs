@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use delivery::Timestamp;
 use storage::{Credential, CredentialId, CredentialKind, PersonId, Read, Scopes};
 use subtle::ConstantTimeEq;
 
@@ -21,6 +22,11 @@ use crate::wire;
 /// The header with a sign-in's second secret. A page sends it by script, from what it keeps in its own origin: a page
 /// at another port of this machine gets the cookie, but not this.
 pub(crate) const SESSION_HEADER: &str = "x-highwater-session";
+
+/// What a page's WebSocket speaks; the answer names it.
+pub(crate) const PROTOCOL: &str = "highwater.v1";
+/// Beside it the page names this with its second secret behind it.
+const SECRET_PROTOCOL: &str = "highwater.secret.";
 
 /// Routes that are there for those who are nobody yet.
 const OPEN: &[&str] = &["/sign-in"];
@@ -43,7 +49,7 @@ pub(crate) enum Via {
     /// The token in the data folder.
     OwnerToken,
     /// A token.
-    Token,
+    Token(CredentialId),
     /// A browser that signed in.
     SignIn(CredentialId),
 }
@@ -53,6 +59,8 @@ pub(crate) enum Via {
 pub(crate) struct Who {
     pub(crate) principal: Principal,
     pub(crate) via: Via,
+    /// When that ends by itself.
+    pub(crate) until: Option<Timestamp>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Who {
@@ -89,14 +97,14 @@ impl Identify {
     }
 
     fn look_up(&self, store: &dyn Read, shown: &Shown) -> Result<Who, ApiError> {
-        let (person, scopes, via) = match shown {
+        let (person, scopes, via, until) = match shown {
             Shown::Bearer(token) => {
                 let hash = secret::hash(token);
                 if bool::from(hash.as_bytes().ct_eq(self.owner_token.as_bytes())) {
-                    (self.owner.clone(), Scopes::all(), Via::OwnerToken)
+                    (self.owner.clone(), Scopes::all(), Via::OwnerToken, None)
                 } else {
                     let token = self.holding(store, &hash, CredentialKind::Token)?;
-                    (token.person, token.scopes, Via::Token)
+                    (token.person, token.scopes, Via::Token(token.id), token.expires_at)
                 }
             }
             Shown::Cookie { cookie, session } => {
@@ -105,14 +113,14 @@ impl Identify {
                 if !bool::from(secret::hash(session).as_bytes().ct_eq(proof.as_bytes())) {
                     return Err(invalid());
                 }
-                (sign_in.person, sign_in.scopes, Via::SignIn(sign_in.id))
+                (sign_in.person, sign_in.scopes, Via::SignIn(sign_in.id), sign_in.expires_at)
             }
         };
         let person = store.person_by_id(&person)?;
         if person.deactivated_at.is_some() {
             return Err(invalid());
         }
-        Ok(Who { principal: Principal { scopes, ..Principal::of(&person) }, via })
+        Ok(Who { principal: Principal { scopes, ..Principal::of(&person) }, via, until })
     }
 
     /// The credential with this hash, if it is of this kind and holds now.
@@ -172,7 +180,7 @@ fn shown(headers: &HeaderMap, port: u16) -> Result<Shown, ApiError> {
         let (key, value) = pair.trim().split_once('=')?;
         (key == name).then(|| value.to_owned())
     });
-    match (cookie, text(SESSION_HEADER)) {
+    match (cookie, text(SESSION_HEADER).or_else(|| protocol_secret(headers))) {
         (Some(cookie), Some(session)) => Ok(Shown::Cookie { cookie, session: session.to_owned() }),
         (Some(_), None) => Err(ApiError::new(
             Code::Unauthorized,
@@ -180,6 +188,13 @@ fn shown(headers: &HeaderMap, port: u16) -> Result<Shown, ApiError> {
         )),
         (None, _) => Err(nobody()),
     }
+}
+
+/// The second secret of a page's WebSocket, which cannot send headers of its own but can name protocols.
+fn protocol_secret(headers: &HeaderMap) -> Option<&str> {
+    let named = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).into_iter();
+    let named = named.filter_map(|value| value.to_str().ok()).flat_map(|line| line.split(','));
+    named.filter_map(|name| name.trim().strip_prefix(SECRET_PROTOCOL)).next()
 }
 
 fn nobody() -> ApiError {

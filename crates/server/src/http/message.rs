@@ -28,6 +28,9 @@ pub(super) struct HistoryQuery {
     before: Option<String>,
     thread: Option<String>,
     limit: Option<usize>,
+    /// Whether each message comes with its text as HTML.
+    #[serde(default)]
+    html: bool,
 }
 
 pub(super) async fn history(
@@ -46,7 +49,12 @@ pub(super) async fn history(
             }
         }
         let messages = store.history(&channel.id, thread.as_ref(), before.as_ref(), limit)?;
-        Ok(messages.into_iter().map(|message| view::message(message, &channel.name)).collect())
+        let messages = messages.into_iter().map(|message| view::message(message, &channel.name));
+        if !query.html {
+            return Ok(messages.collect());
+        }
+        let handles = view::handles(store, &channel.id)?;
+        Ok(messages.map(|message| view::with_html(message, &handles)).collect())
     };
     Ok(Json(app.readers.read(read).await?))
 }

@@ -116,14 +116,14 @@ pub(super) async fn sign_out(State(app): State<App>, who: Who) -> Result<Respons
 }
 
 pub(super) async fn me(State(app): State<App>, who: Who) -> Result<Json<wire::Me>, ApiError> {
-    let Who { principal, via } = who;
+    let Who { principal, via, until: _ } = who;
     let id = principal.person.clone();
     let read =
         move |store: &dyn storage::Read| Ok((store.person_by_id(&id)?, store.password(&id)?.is_some()));
     let (person, has_password) = app.readers.read(read).await?;
     let via = match via {
         Via::OwnerToken => "owner-token",
-        Via::Token => "token",
+        Via::Token(_) => "token",
         Via::SignIn(_) => "sign-in",
     };
     Ok(Json(wire::Me {

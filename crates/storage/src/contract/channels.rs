@@ -10,8 +10,8 @@ stories![
 ];
 
 fn channels_have_one_name(store: &mut dyn Store) {
-    let general = store.add_channel("general", None, at(0)).unwrap();
-    let direct = store.add_channel("desk", Some("guide"), at(1)).unwrap();
+    let general = store.add_channel("general", ChannelKind::Public, at(0)).unwrap();
+    let direct = store.add_channel("desk", ChannelKind::Direct("guide"), at(1)).unwrap();
     let channel = |id: &str, name: &str, direct: Option<&str>, second| Channel {
         id: id.into(),
         name: name.to_owned(),
@@ -24,7 +24,11 @@ fn channels_have_one_name(store: &mut dyn Store) {
     };
     check("add", &general, &channel("c1", "general", None, 0));
     check("add", &direct, &channel("c2", "desk", Some("guide"), 1));
-    check_refused("twice", store.add_channel("general", None, at(2)), "channel general exists already");
+    check_refused(
+        "twice",
+        store.add_channel("general", ChannelKind::Public, at(2)),
+        "channel general exists already",
+    );
     check("all", store.channels().unwrap(), vec![direct.clone(), general.clone()]);
     check("by name", store.channel("desk").unwrap(), direct);
     check("by id", store.channel_by_id(&"c1".into()).unwrap(), general);
@@ -35,7 +39,7 @@ fn channels_have_one_name(store: &mut dyn Store) {
 }
 
 fn people_and_agents_share_their_names(store: &mut dyn Store) {
-    let channel = store.add_channel("general", None, at(0)).unwrap().id;
+    let channel = store.add_channel("general", ChannelKind::Public, at(0)).unwrap().id;
     let ben = store.add_person("ben", Role::Member, at(1)).unwrap();
     let aiko = store.add_person("Aiko", Role::Owner, at(2)).unwrap();
     store.add_binding(&new_binding(&channel, "Claude"), at(3)).unwrap();
@@ -65,8 +69,8 @@ fn people_and_agents_share_their_names(store: &mut dyn Store) {
 }
 
 fn bindings_keep_their_ids(store: &mut dyn Store) {
-    let one = store.add_channel("one", None, at(0)).unwrap().id;
-    let two = store.add_channel("two", None, at(0)).unwrap().id;
+    let one = store.add_channel("one", ChannelKind::Public, at(0)).unwrap().id;
+    let two = store.add_channel("two", ChannelKind::Public, at(0)).unwrap().id;
     let mut bind = |channel: &ChannelId, handle: &str| {
         store.add_binding(&new_binding(channel, handle), at(1)).map(|binding| binding.id.to_string())
     };
@@ -94,7 +98,7 @@ fn bindings_keep_their_ids(store: &mut dyn Store) {
 }
 
 fn bindings_are_what_was_given(store: &mut dyn Store) {
-    let channel = store.add_channel("general", None, at(0)).unwrap().id;
+    let channel = store.add_channel("general", ChannelKind::Public, at(0)).unwrap().id;
     let full = NewBinding {
         delivery: Policy::Window,
         session: SessionPolicy::Fresh,

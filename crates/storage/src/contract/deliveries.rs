@@ -142,7 +142,7 @@ fn blocks_are_those_of_the_whole_history(store: &mut dyn Store) {
         *count.borrow_mut() += 1;
         let name = format!("channel {}", count.borrow());
         let done = store.borrow_mut().atomic(&mut |store| {
-            let channel = store.add_channel(&name, None, at(0))?.id;
+            let channel = store.add_channel(&name, ChannelKind::Public, at(0))?.id;
             let mut play = Play { store, channel, messages: Vec::new(), marks: BTreeMap::new() };
             ops.iter().for_each(|op| play.step(op));
             Ok(())

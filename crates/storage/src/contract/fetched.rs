@@ -100,13 +100,13 @@ fn fetched_once_is_enough(store: &mut dyn Store) {
     world.stage(&run, &staged("s1", 1, &[]));
     world.store.show_fetched(&run, &[(line, 2), (others, 1)], None).unwrap();
     check("another revision", showings(&world, "s1").pop(), Some("m1/2 r2 staged".to_owned()));
-    world.store.unstage(&run).unwrap();
+    world.store.unstage(&run, at(30)).unwrap();
     check("forgotten", showings(&world, "s1").len(), 3);
 }
 
 fn refused_fetches(store: &mut dyn Store) {
     let mut world = World::new(store);
-    let other = world.store.add_channel("other", None, at(0)).unwrap().id;
+    let other = world.store.add_channel("other", ChannelKind::Public, at(0)).unwrap().id;
     let elsewhere = world.append(&new_message(&other, "aiko", "secret")).row.id;
     let question = world.post("aiko", "@claude one");
     let run = world.queue(&question);

@@ -26,7 +26,7 @@ fn a_person_stays_who_they_are_under_another_name(store: &mut dyn Store) {
     check("of nobody", world.append(&new_message(&channel, "stranger", "hi")).person, None);
     check("an agent's", world.append(&new_message(&channel, "@claude", "hi")).person, None);
 
-    let kobo = world.store.rename_person(&aiko.id, "kobo").unwrap();
+    let kobo = world.store.rename_person(&aiko.id, "kobo", at(6)).unwrap();
     check("renamed", &kobo, &Person { name: "kobo".to_owned(), ..aiko.clone() });
     check("by id", &world.store.person_by_id(&aiko.id).unwrap(), &kobo);
     check_refused("by the old name", world.store.person("aiko"), "no such person: aiko");
@@ -37,37 +37,41 @@ fn a_person_stays_who_they_are_under_another_name(store: &mut dyn Store) {
     for taken in ["aiko", "AIKO", "kobo"] {
         let held = taken.to_lowercase();
         let why = format!("person {held} exists already");
-        check_refused(taken, world.store.rename_person(&ben, taken), &why);
+        check_refused(taken, world.store.rename_person(&ben, taken, at(6)), &why);
         check_refused(taken, world.store.add_person(taken, Role::Member, at(9)), &why);
     }
-    check_refused("an agent's", world.store.rename_person(&ben, "claude"), "agent claude exists already");
-    check("back", world.store.rename_person(&aiko.id, "aiko").unwrap(), aiko.clone());
+    check_refused(
+        "an agent's",
+        world.store.rename_person(&ben, "claude", at(6)),
+        "agent claude exists already",
+    );
+    check("back", world.store.rename_person(&aiko.id, "aiko", at(6)).unwrap(), aiko.clone());
     check_refused(
         "the other one is theirs too",
         world.store.add_person("kobo", Role::Member, at(9)),
         "person kobo exists already",
     );
-    check("other case", world.store.rename_person(&aiko.id, "Aiko").unwrap().name, "Aiko".to_owned());
+    check("other case", world.store.rename_person(&aiko.id, "Aiko", at(6)).unwrap().name, "Aiko".to_owned());
     check_refused("unknown", world.store.person_by_id(&"p9".into()), "no such person: p9");
 }
 
 fn roles_passwords_and_deactivation(store: &mut dyn Store) {
     let gus = store.add_person("gus", Role::Guest, at(1)).unwrap();
     check("made", (gus.role, gus.deactivated_at), (Role::Guest, None));
-    let renamed = store.rename_person(&gus.id, "august").unwrap();
+    let renamed = store.rename_person(&gus.id, "august", at(6)).unwrap();
     check("the role goes along", renamed, Person { name: "august".to_owned(), ..gus.clone() });
-    check("promoted", store.set_role(&gus.id, Role::Member).unwrap().role, Role::Member);
+    check("promoted", store.set_role(&gus.id, Role::Member, at(6)).unwrap().role, Role::Member);
     check("no password", store.password(&gus.id).unwrap(), None);
     store.set_password(&gus.id, "$argon2id$…").unwrap();
     check("a password", store.password(&gus.id).unwrap().as_deref(), Some("$argon2id$…"));
-    check("off", store.set_deactivated(&gus.id, Some(at(5))).unwrap().deactivated_at, Some(at(5)));
+    check("off", store.set_deactivated(&gus.id, Some(at(5)), at(6)).unwrap().deactivated_at, Some(at(5)));
     check("stored", store.person("august").unwrap().deactivated_at, Some(at(5)));
-    check("on", store.set_deactivated(&gus.id, None).unwrap().deactivated_at, None);
+    check("on", store.set_deactivated(&gus.id, None, at(6)).unwrap().deactivated_at, None);
 }
 
 fn memberships_have_a_rank(store: &mut dyn Store) {
-    let one = store.add_channel("one", None, at(0)).unwrap().id;
-    let two = store.add_channel("two", None, at(0)).unwrap().id;
+    let one = store.add_channel("one", ChannelKind::Public, at(0)).unwrap().id;
+    let two = store.add_channel("two", ChannelKind::Public, at(0)).unwrap().id;
     let ben = store.add_person("ben", Role::Member, at(0)).unwrap();
     let aiko = store.add_person("aiko", Role::Guest, at(0)).unwrap();
     check("nobody yet", store.members(&one).unwrap(), vec![]);
@@ -84,8 +88,8 @@ fn memberships_have_a_rank(store: &mut dyn Store) {
     check("of the person", store.memberships(&ben.id).unwrap(), mine.to_vec());
     check("inside", store.rank(&one, &aiko.id).unwrap(), Some(Rank::Member));
     check("outside", store.rank(&two, &aiko.id).unwrap(), None);
-    store.remove_membership(&one, &aiko.id).unwrap();
-    store.remove_membership(&one, &aiko.id).unwrap();
+    store.remove_membership(&one, &aiko.id, at(6)).unwrap();
+    store.remove_membership(&one, &aiko.id, at(6)).unwrap();
     check("left", store.rank(&one, &aiko.id).unwrap(), None);
     check_refused(
         "nobody",
@@ -100,9 +104,9 @@ fn memberships_have_a_rank(store: &mut dyn Store) {
 }
 
 fn channels_change(store: &mut dyn Store) {
-    let made = store.add_channel("general", None, at(0)).unwrap();
-    store.add_channel("taken", None, at(0)).unwrap();
-    let mut change = |change: ChannelChange| store.change_channel(&made.id, &change);
+    let made = store.add_channel("general", ChannelKind::Public, at(0)).unwrap();
+    store.add_channel("taken", ChannelKind::Public, at(0)).unwrap();
+    let mut change = |change: ChannelChange| store.change_channel(&made.id, &change, at(6));
     change(ChannelChange::Name("plenum".to_owned())).unwrap();
     change(ChannelChange::Topic("deploys".to_owned())).unwrap();
     change(ChannelChange::Access(Access::Private)).unwrap();
@@ -176,7 +180,7 @@ fn credentials_are_found_by_hash_and_end(store: &mut dyn Store) {
 fn search_and_runs_within_some_channels(store: &mut dyn Store) {
     let mut world = World::new(store);
     let seen = world.post("aiko", "a quince");
-    let other = world.store.add_channel("other", None, at(0)).unwrap().id;
+    let other = world.store.add_channel("other", ChannelKind::Public, at(0)).unwrap().id;
     let hidden = world.append(&new_message(&other, "aiko", "another quince")).row.id;
     let run = world.queue(&seen);
     let own = [world.channel.clone()];

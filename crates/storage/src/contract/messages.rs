@@ -14,8 +14,8 @@ stories![
 ];
 
 fn the_sequence_is_dense_and_time_grows(store: &mut dyn Store) {
-    let one = store.add_channel("one", None, at(0)).unwrap().id;
-    let two = store.add_channel("two", None, at(0)).unwrap().id;
+    let one = store.add_channel("one", ChannelKind::Public, at(0)).unwrap().id;
+    let two = store.add_channel("two", ChannelKind::Public, at(0)).unwrap().id;
     let ms = |ms: i64| Timestamp { ms };
     // (channel, the clock says, the number, the time)
     let appends = [
@@ -89,7 +89,7 @@ fn threads_hang_on_top_level_messages(store: &mut dyn Store) {
     check_refused("of a reply", thread(&world, &reply, None, 9), "message m2 is a reply in the thread of m1");
     check_refused("unknown", thread(&world, &"m9".into(), None, 9), "no such message: m9");
 
-    let other = world.store.add_channel("other", None, at(0)).unwrap().id;
+    let other = world.store.add_channel("other", ChannelKind::Public, at(0)).unwrap().id;
     let deleted = world.post("aiko", "no");
     world.delete(&deleted);
     let mut reply_to = |channel: &ChannelId, root: &str| {

@@ -70,7 +70,7 @@ fn a_run_from_mention_to_answer(store: &mut dyn Store) {
 
 fn lists_of_runs(store: &mut dyn Store) {
     let mut world = World::new(store);
-    let other = world.store.add_channel("other", None, at(0)).unwrap().id;
+    let other = world.store.add_channel("other", ChannelKind::Public, at(0)).unwrap().id;
     let binding = world.store.add_binding(&new_binding(&other, "claude"), at(0)).unwrap().id;
     let elsewhere = Key { channel: other.clone(), binding };
     let question = world.post("aiko", "@claude one");
@@ -128,13 +128,13 @@ fn staging_again_replaces(store: &mut dyn Store) {
     check("staged", world.store.run(&run).unwrap().staged, Some(second));
     check("showings of the first", world.store.showings(&"s1".into()).unwrap(), Vec::new());
 
-    world.store.unstage(&run).unwrap();
+    world.store.unstage(&run, at(20)).unwrap();
     check("queued again", world.store.run(&run).unwrap(), queued("r1", "m3", 4));
     check("no showings", world.store.showings(&"s2".into()).unwrap(), Vec::new());
-    world.store.unstage(&run).unwrap();
+    world.store.unstage(&run, at(21)).unwrap();
     world.end(&run, RunStatus::Cancelled);
-    check_refused("ended", world.store.unstage(&run), "run r1 has ended");
-    check_refused("unknown", world.store.unstage(&"r9".into()), "no such run: r9");
+    check_refused("ended", world.store.unstage(&run, at(22)), "run r1 has ended");
+    check_refused("unknown", world.store.unstage(&"r9".into(), at(22)), "no such run: r9");
 }
 
 fn refused_stages_and_endings(store: &mut dyn Store) {
@@ -258,6 +258,8 @@ fn steps_are_numbered(store: &mut dyn Store) {
         check("added", &added, event);
     }
     let [one, two, three] = events;
+    check("alone", &world.store.run_event(&first, 2).unwrap(), &three);
+    check_refused("no step", world.store.run_event(&first, 9), "no such step: 9 of r1");
     check("first", world.store.run_events(&first).unwrap(), vec![one, three]);
     check("second", world.store.run_events(&second).unwrap(), vec![two]);
     check_refused("unknown", world.store.run_events(&"r9".into()), "no such run: r9");

@@ -6,7 +6,7 @@ stories![words_are_found, nothing_typed_is_an_error, search_follows_edits_and_de
 
 fn words_are_found(store: &mut dyn Store) {
     let mut world = World::new(store);
-    let other = world.store.add_channel("other", None, at(0)).unwrap().id;
+    let other = world.store.add_channel("other", ChannelKind::Public, at(0)).unwrap().id;
     world.post("aiko", "The deploy of foo-bar failed: see build.log");
     world.post("ben", "deploying again, CAFÉ first");
     world.post("aiko", "部署失败了，请看日志");

@@ -52,7 +52,7 @@ fn random_work_is_what_a_list_says(store: &mut dyn Store) {
         let name = format!("channel-{}", count.borrow());
         // One commit for all: what is tested is the work, not the disk.
         let done = store.borrow_mut().atomic(&mut |store| {
-            let channel = store.add_channel(&name, None, at(0))?.id;
+            let channel = store.add_channel(&name, ChannelKind::Public, at(0))?.id;
             let mut model = Model { channel, name: name.clone(), ..Model::default() };
             ops.iter().for_each(|op| model.step(store, op));
             model.check(store);

@@ -34,7 +34,7 @@ fn check_texts(store: &dyn Store, expected: &[&str]) {
 }
 
 fn atomic_is_all_or_nothing(store: &mut dyn Store) {
-    store.add_channel("general", None, at(0)).unwrap();
+    store.add_channel("general", ChannelKind::Public, at(0)).unwrap();
     let done = store.atomic(&mut |store| {
         append(store, "one")?;
         check_texts(store, &["one"]);
@@ -43,7 +43,7 @@ fn atomic_is_all_or_nothing(store: &mut dyn Store) {
     check("done", done.is_ok(), true);
     let undone = store.atomic(&mut |store| {
         append(store, "three")?;
-        store.add_channel("other", None, at(1))?;
+        store.add_channel("other", ChannelKind::Public, at(1))?;
         Err(refusal())
     });
     check_refused("undone", undone, "no");
@@ -54,7 +54,7 @@ fn atomic_is_all_or_nothing(store: &mut dyn Store) {
 }
 
 fn a_part_is_undone_alone(store: &mut dyn Store) {
-    store.add_channel("general", None, at(0)).unwrap();
+    store.add_channel("general", ChannelKind::Public, at(0)).unwrap();
     let done = store.atomic(&mut |store| {
         append(store, "one")?;
         let part = store.atomic(&mut |store| {
@@ -73,7 +73,7 @@ fn a_part_is_undone_alone(store: &mut dyn Store) {
 }
 
 fn a_panic_undoes(store: &mut dyn Store) {
-    store.add_channel("general", None, at(0)).unwrap();
+    store.add_channel("general", ChannelKind::Public, at(0)).unwrap();
     let panic = catch_unwind(AssertUnwindSafe(|| {
         store.atomic(&mut |store| {
             append(store, "one")?;
@@ -89,7 +89,7 @@ fn a_panic_undoes(store: &mut dyn Store) {
 }
 
 fn many_jobs_share_a_commit(store: &mut dyn Store) {
-    store.add_channel("general", None, at(0)).unwrap();
+    store.add_channel("general", ChannelKind::Public, at(0)).unwrap();
     let jobs = ["one", "two", "", "half", "five"];
     let mut results = Vec::new();
     let committed = store.atomic(&mut |store| {
@@ -109,7 +109,7 @@ fn many_jobs_share_a_commit(store: &mut dyn Store) {
 }
 
 fn atomically_gives_a_value(store: &mut dyn Store) {
-    store.add_channel("general", None, at(0)).unwrap();
+    store.add_channel("general", ChannelKind::Public, at(0)).unwrap();
     let id = atomically(store, |store| append(store, "one")).unwrap();
     check("value", id.to_string(), "m1".to_owned());
     let refused = atomically(store, |store| append(store, "two").and(Err::<(), _>(refusal())));

@@ -72,6 +72,17 @@ pub enum Access {
     Private,
 }
 
+/// What kind of channel to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelKind<'a> {
+    /// Everybody but guests may read and join it.
+    Public,
+    /// It does not exist for those who are not in it.
+    Private,
+    /// A direct conversation with the agent of this handle; it is private.
+    Direct(&'a str),
+}
+
 /// What a person is in a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

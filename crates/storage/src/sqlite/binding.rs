@@ -4,9 +4,10 @@ use delivery::model::{BindingId, ChannelId, Key, SessionPolicy};
 use delivery::{Policy, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::channel;
 use super::member::{self, HolderKind};
 use super::value::{Json, RowId, Time, Word, folded, key_text, not_found};
+use super::{channel, log};
+use crate::log::ChangeKind;
 use crate::{AddressedBy, Binding, Error, NewBinding};
 
 macro_rules! select {
@@ -67,6 +68,7 @@ pub(super) fn add(db: &Connection, new: &NewBinding, at: Timestamp) -> Result<Bi
     }
     let id = free_id(db, &new.handle)?;
     insert(db, &id, channel, new, at)?;
+    tell(db, &id, ChangeKind::AgentAdded, at)?;
     by_id(db, &id)
 }
 
@@ -78,7 +80,13 @@ pub(super) fn remove(db: &Connection, id: &BindingId, at: Timestamp) -> Result<(
     if remove.execute((binding, Time(at)))? == 0 {
         return Err(Error::Conflict(format!("binding {id} was removed already")));
     }
-    Ok(())
+    tell(db, id, ChangeKind::AgentRemoved, at)
+}
+
+fn tell(db: &Connection, id: &BindingId, kind: ChangeKind, at: Timestamp) -> Result<(), Error> {
+    let mut rows = db.prepare_cached("SELECT id, channel FROM binding WHERE name = ?1")?;
+    let (binding, channel) = rows.query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    log::add(db, at, kind, &log::New { binding: Some(binding), channel: Some(channel), ..Default::default() })
 }
 
 /// `b-claude`, or with the smallest free number from 2.

@@ -4,8 +4,10 @@ use delivery::Timestamp;
 use delivery::model::{ChannelId, MessageId};
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::log;
 use super::value::{RowId, Time, Word, limit, not_found};
-use crate::{Access, Channel, ChannelChange, ChannelEvent, ChannelEventKind, Error};
+use crate::log::ChangeKind;
+use crate::{Access, Channel, ChannelChange, ChannelEvent, ChannelEventKind, ChannelKind, Error};
 
 macro_rules! select {
     ($rest:literal) => {
@@ -41,17 +43,32 @@ pub(super) fn existing(db: &Connection, id: &ChannelId) -> Result<i64, Error> {
 pub(super) fn add(
     db: &Connection,
     name: &str,
-    direct: Option<&str>,
+    kind: ChannelKind<'_>,
     at: Timestamp,
 ) -> Result<Channel, Error> {
     refuse_taken(db, name)?;
-    let access = if direct.is_some() { Access::Private } else { Access::Public };
+    let (direct, access) = match kind {
+        ChannelKind::Public => (None, Access::Public),
+        ChannelKind::Private => (None, Access::Private),
+        ChannelKind::Direct(handle) => (Some(handle), Access::Private),
+    };
     db.prepare_cached("INSERT INTO channel (name, direct, created_at, access) VALUES (?1, ?2, ?3, ?4)")?
         .execute((name, direct, Time(at), Word(access)))?;
-    by_name(db, name)
+    let channel = by_name(db, name)?;
+    tell(db, &channel.id, ChangeKind::ChannelAdded, at)?;
+    Ok(channel)
 }
 
-pub(super) fn change(db: &Connection, id: &ChannelId, change: &ChannelChange) -> Result<Channel, Error> {
+fn tell(db: &Connection, id: &ChannelId, kind: ChangeKind, at: Timestamp) -> Result<(), Error> {
+    log::add(db, at, kind, &log::New { channel: Some(id.row()?), ..Default::default() })
+}
+
+pub(super) fn change(
+    db: &Connection,
+    id: &ChannelId,
+    change: &ChannelChange,
+    now: Timestamp,
+) -> Result<Channel, Error> {
     let old = by_id(db, id)?;
     let row = id.row()?;
     match change {
@@ -72,7 +89,13 @@ pub(super) fn change(db: &Connection, id: &ChannelId, change: &ChannelChange) ->
             update.execute((row, at.map(Time)))?;
         }
     }
-    by_id(db, id)
+    let new = by_id(db, id)?;
+    match (old.access, new.access) {
+        (Access::Public, Access::Private) => tell(db, id, ChangeKind::ChannelClosed, now)?,
+        (Access::Public | Access::Private, _) if new == old => {}
+        (Access::Public | Access::Private, _) => tell(db, id, ChangeKind::ChannelChanged, now)?,
+    }
+    Ok(new)
 }
 
 fn refuse_taken(db: &Connection, name: &str) -> Result<(), Error> {
@@ -111,7 +134,13 @@ pub(super) fn add_event(
 ) -> Result<(), Error> {
     db.prepare_cached("INSERT INTO event (channel, seq, at, kind, message) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute((channel, seq, Time(at), Word(kind), message))?;
-    Ok(())
+    let change = match kind {
+        ChannelEventKind::Message | ChannelEventKind::Notice => ChangeKind::MessageAdded,
+        ChannelEventKind::Edit => ChangeKind::MessageEdited,
+        ChannelEventKind::Deletion => ChangeKind::MessageDeleted,
+    };
+    let new = log::New { channel: Some(channel), message: Some(message), ..Default::default() };
+    log::add(db, at, change, &new)
 }
 
 pub(super) fn events(

@@ -3,8 +3,9 @@
 use delivery::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::member;
 use super::value::{Json, RowId, Time, Word, not_found};
+use super::{log, member};
+use crate::log::ChangeKind;
 use crate::{Credential, CredentialId, CredentialKind, Error, NewCredential, PersonId};
 
 macro_rules! select {
@@ -62,9 +63,12 @@ pub(super) fn add(db: &Connection, new: &NewCredential, at: Timestamp) -> Result
 }
 
 pub(super) fn end(db: &Connection, id: &CredentialId, at: Timestamp) -> Result<Credential, Error> {
-    by_id(db, id)?;
-    db.prepare_cached("UPDATE credential SET ended_at = ?2 WHERE id = ?1 AND ended_at IS NULL")?
-        .execute((id.row()?, Time(at)))?;
+    let credential = by_id(db, id)?;
+    let mut update =
+        db.prepare_cached("UPDATE credential SET ended_at = ?2 WHERE id = ?1 AND ended_at IS NULL")?;
+    if update.execute((id.row()?, Time(at)))? > 0 {
+        tell(db, credential.person.row()?, at)?;
+    }
     by_id(db, id)
 }
 
@@ -79,8 +83,14 @@ pub(super) fn end_all(
         "UPDATE credential SET ended_at = ?3 WHERE person = ?1 AND ended_at IS NULL
              AND kind IN (SELECT value FROM json_each(?2))",
     )?;
-    update.execute((person, Json(kinds.to_vec()), Time(at)))?;
+    if update.execute((person, Json(kinds.to_vec()), Time(at)))? > 0 {
+        tell(db, person, at)?;
+    }
     Ok(())
+}
+
+fn tell(db: &Connection, person: i64, at: Timestamp) -> Result<(), Error> {
+    log::add(db, at, ChangeKind::AccessEnded, &log::New { person: Some(person), ..Default::default() })
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Credential> {

@@ -53,16 +53,21 @@ impl<T: Connected> ReadIdentity for T {
 }
 
 impl StoreIdentity for Sqlite {
-    fn rename_person(&mut self, id: &PersonId, name: &str) -> Result<Person, Error> {
-        self.write(|db| member::rename(db, id, name))
+    fn rename_person(&mut self, id: &PersonId, name: &str, at: Timestamp) -> Result<Person, Error> {
+        self.write(|db| member::rename(db, id, name, at))
     }
 
-    fn set_role(&mut self, id: &PersonId, role: Role) -> Result<Person, Error> {
-        self.write(|db| member::set_role(db, id, role))
+    fn set_role(&mut self, id: &PersonId, role: Role, at: Timestamp) -> Result<Person, Error> {
+        self.write(|db| member::set_role(db, id, role, at))
     }
 
-    fn set_deactivated(&mut self, id: &PersonId, at: Option<Timestamp>) -> Result<Person, Error> {
-        self.write(|db| member::set_deactivated(db, id, at))
+    fn set_deactivated(
+        &mut self,
+        id: &PersonId,
+        off: Option<Timestamp>,
+        at: Timestamp,
+    ) -> Result<Person, Error> {
+        self.write(|db| member::set_deactivated(db, id, off, at))
     }
 
     fn set_password(&mut self, id: &PersonId, hash: &str) -> Result<(), Error> {
@@ -79,12 +84,22 @@ impl StoreIdentity for Sqlite {
         self.write(|db| membership::add(db, channel, person, rank, at))
     }
 
-    fn remove_membership(&mut self, channel: &ChannelId, person: &PersonId) -> Result<(), Error> {
-        self.write(|db| membership::remove(db, channel, person))
+    fn remove_membership(
+        &mut self,
+        channel: &ChannelId,
+        person: &PersonId,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        self.write(|db| membership::remove(db, channel, person, at))
     }
 
-    fn change_channel(&mut self, id: &ChannelId, change: &ChannelChange) -> Result<Channel, Error> {
-        self.write(|db| channel::change(db, id, change))
+    fn change_channel(
+        &mut self,
+        id: &ChannelId,
+        change: &ChannelChange,
+        at: Timestamp,
+    ) -> Result<Channel, Error> {
+        self.write(|db| channel::change(db, id, change, at))
     }
 
     fn add_credential(&mut self, new: &NewCredential, at: Timestamp) -> Result<Credential, Error> {

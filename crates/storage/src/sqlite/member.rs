@@ -3,7 +3,9 @@
 use delivery::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::log;
 use super::value::{RowId, Time, Word, folded, not_found};
+use crate::log::ChangeKind;
 use crate::{Error, Person, PersonId, Role};
 
 macro_rules! select {
@@ -53,17 +55,31 @@ pub(super) fn add_person(db: &Connection, name: &str, role: Role, at: Timestamp)
     }
     add_name(db, name, role, at)?;
     let mut insert = db.prepare_cached("INSERT INTO person (folded) VALUES (?1)")?;
-    let id = PersonId::of(insert.insert([folded(name)])?);
-    by_id(db, &id)
+    let row = insert.insert([folded(name)])?;
+    tell(db, row, ChangeKind::PersonAdded, at)?;
+    by_id(db, &PersonId::of(row))
+}
+
+fn tell(db: &Connection, person: i64, kind: ChangeKind, at: Timestamp) -> Result<(), Error> {
+    log::add(db, at, kind, &log::New { person: Some(person), ..Default::default() })
+}
+
+/// Tells of a change to a person, and gives them as they are now.
+fn changed(db: &Connection, old: &Person, at: Timestamp) -> Result<Person, Error> {
+    let new = by_id(db, &old.id)?;
+    if new != *old {
+        tell(db, old.id.row()?, ChangeKind::PersonChanged, at)?;
+    }
+    Ok(new)
 }
 
 /// Gives a person another name; the old one stays theirs.
-pub(super) fn rename(db: &Connection, id: &PersonId, name: &str) -> Result<Person, Error> {
+pub(super) fn rename(db: &Connection, id: &PersonId, name: &str, at: Timestamp) -> Result<Person, Error> {
     let old = by_id(db, id)?;
     let row = id.row()?;
     if folded(&old.name) == folded(name) {
         db.prepare_cached("UPDATE member SET name = ?2 WHERE folded = ?1")?.execute((folded(name), name))?;
-        return by_id(db, id);
+        return changed(db, &old, at);
     }
     match holder(db, name)? {
         None => add_name(db, name, old.role, old.created_at)?,
@@ -81,25 +97,28 @@ pub(super) fn rename(db: &Connection, id: &PersonId, name: &str) -> Result<Perso
     db.prepare_cached("INSERT INTO former_name (folded, person) VALUES (?1, ?2)")?
         .execute((folded(&old.name), row))?;
     db.prepare_cached("UPDATE person SET folded = ?2 WHERE id = ?1")?.execute((row, folded(name)))?;
-    by_id(db, id)
+    changed(db, &old, at)
 }
 
-pub(super) fn set_role(db: &Connection, id: &PersonId, role: Role) -> Result<Person, Error> {
+pub(super) fn set_role(db: &Connection, id: &PersonId, role: Role, at: Timestamp) -> Result<Person, Error> {
+    let old = by_id(db, id)?;
     let mut update = db.prepare_cached(
         "UPDATE member SET role = ?2 WHERE folded = (SELECT folded FROM person WHERE id = ?1)",
     )?;
-    update.execute((existing(db, id)?, Word(role)))?;
-    by_id(db, id)
+    update.execute((id.row()?, Word(role)))?;
+    changed(db, &old, at)
 }
 
 pub(super) fn set_deactivated(
     db: &Connection,
     id: &PersonId,
-    at: Option<Timestamp>,
+    off: Option<Timestamp>,
+    at: Timestamp,
 ) -> Result<Person, Error> {
+    let old = by_id(db, id)?;
     let mut update = db.prepare_cached("UPDATE person SET deactivated_at = ?2 WHERE id = ?1")?;
-    update.execute((existing(db, id)?, at.map(Time)))?;
-    by_id(db, id)
+    update.execute((id.row()?, off.map(Time)))?;
+    changed(db, &old, at)
 }
 
 pub(super) fn password(db: &Connection, id: &PersonId) -> Result<Option<String>, Error> {

@@ -5,7 +5,8 @@ use delivery::model::ChannelId;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::value::{RowId, Time, Word};
-use super::{channel, member};
+use super::{channel, log, member};
+use crate::log::ChangeKind;
 use crate::{ChannelMember, Error, Membership, PersonId, Rank};
 
 pub(super) fn of_person(db: &Connection, person: &PersonId) -> Result<Vec<Membership>, Error> {
@@ -47,16 +48,29 @@ pub(super) fn add(
     at: Timestamp,
 ) -> Result<(), Error> {
     let (channel, person) = (channel::existing(db, channel)?, member::existing(db, person)?);
-    db.prepare_cached(
+    let mut insert = db.prepare_cached(
         "INSERT INTO membership (channel, person, rank, since) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
-    )?
-    .execute((channel, person, Word(rank), Time(at)))?;
-    Ok(())
+    )?;
+    if insert.execute((channel, person, Word(rank), Time(at)))? == 0 {
+        return Ok(());
+    }
+    tell(db, channel, person, ChangeKind::MemberAdded, at)
 }
 
-pub(super) fn remove(db: &Connection, channel: &ChannelId, person: &PersonId) -> Result<(), Error> {
+fn tell(db: &Connection, channel: i64, person: i64, kind: ChangeKind, at: Timestamp) -> Result<(), Error> {
+    log::add(db, at, kind, &log::New { channel: Some(channel), person: Some(person), ..Default::default() })
+}
+
+pub(super) fn remove(
+    db: &Connection,
+    channel: &ChannelId,
+    person: &PersonId,
+    at: Timestamp,
+) -> Result<(), Error> {
     let (channel, person) = (channel::existing(db, channel)?, member::existing(db, person)?);
-    db.prepare_cached("DELETE FROM membership WHERE channel = ?1 AND person = ?2")?
-        .execute((channel, person))?;
-    Ok(())
+    let mut delete = db.prepare_cached("DELETE FROM membership WHERE channel = ?1 AND person = ?2")?;
+    if delete.execute((channel, person))? == 0 {
+        return Ok(());
+    }
+    tell(db, channel, person, ChangeKind::MemberRemoved, at)
 }

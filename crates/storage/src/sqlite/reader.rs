@@ -7,12 +7,12 @@ use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, Run
 use rusqlite::{Connection, OpenFlags};
 
 use super::{
-    Sqlite, at_open, binding, channel, configure, delivery_rows, folder, member, message, run, schema,
+    Sqlite, at_open, binding, channel, configure, delivery_rows, folder, log, member, message, run, schema,
     search, session, showing, watermark,
 };
 use crate::{
-    Binding, Channel, ChannelEvent, DeliveryQuery, DeliveryRows, Error, Message, Person, PlacedWatermark,
-    Read, Run, RunEvent, Session, Showing, SincePeople,
+    Binding, Channel, ChannelEvent, DeliveryQuery, DeliveryRows, Error, LogEntry, LogSpan, Message, Person,
+    PlacedWatermark, Read, Run, RunEvent, Session, Showing, SincePeople,
 };
 
 /// A connection that sees what is committed and changes nothing. One thread uses it at a time; several readers
@@ -161,6 +161,10 @@ impl<T: Connected> Read for T {
         run::events(self.connection(), run)
     }
 
+    fn run_event(&self, run: &RunId, n: u64) -> Result<RunEvent, Error> {
+        run::event(self.connection(), run, n)
+    }
+
     fn session(&self, key: &Key) -> Result<Option<Session>, Error> {
         session::present(self.connection(), key)
     }
@@ -200,5 +204,13 @@ impl<T: Connected> Read for T {
 
     fn delivery_rows(&self, query: &DeliveryQuery<'_>) -> Result<DeliveryRows, Error> {
         self.at_once(|db| delivery_rows::load(db, query))
+    }
+
+    fn log_span(&self) -> Result<LogSpan, Error> {
+        log::span(self.connection())
+    }
+
+    fn log(&self, after: u64, limit: usize) -> Result<Vec<LogEntry>, Error> {
+        log::after(self.connection(), after, limit)
     }
 }

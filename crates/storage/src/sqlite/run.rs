@@ -5,8 +5,12 @@ use delivery::{Timestamp, Watermark};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::value::{Json, RowId, Time, Word, limit, not_found, rows_json};
-use super::{binding, channel, message, session, showing, staged, watermark};
+use super::{binding, channel, log, message, session, showing, staged, watermark};
+use crate::log::ChangeKind;
 use crate::{ChannelEventKind, Ending, Error, Run, RunEvent, RunStatus, SincePeople};
+
+/// The kind of the steps that people are asked about.
+const PERMISSION: &str = "permission";
 
 macro_rules! select {
     ($rest:literal) => {
@@ -88,6 +92,7 @@ pub(super) fn add(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     let id = insert.insert((channel, binding, message, Word(RunStatus::Queued), Time(at), retry_of))?;
+    tell(db, (channel, id), ChangeKind::RunQueued, at)?;
     by_id(db, &RunId::of(id))
 }
 
@@ -103,7 +108,7 @@ pub(super) fn stage(db: &Connection, id: &RunId, staged: &crate::Staged, at: Tim
         Word(RunStatus::Running),
         Time(at),
     ))?;
-    Ok(())
+    tell(db, (run.channel, run.row), ChangeKind::RunStarted, at)
 }
 
 /// Adds what the session of a running run fetched: see [`crate::Store::show_fetched`].
@@ -130,7 +135,7 @@ pub(super) fn show_fetched(
 }
 
 /// Marks a run as queued again, and forgets what was staged for it.
-pub(super) fn unstage(db: &Connection, id: &RunId) -> Result<(), Error> {
+pub(super) fn unstage(db: &Connection, id: &RunId, at: Timestamp) -> Result<(), Error> {
     let run = place(db, id)?;
     if run.status.ended() {
         return Err(Error::Conflict(format!("run {id} has ended")));
@@ -138,7 +143,7 @@ pub(super) fn unstage(db: &Connection, id: &RunId) -> Result<(), Error> {
     staged::forget(db, run.row)?;
     db.prepare_cached("UPDATE run SET status = ?2, started_at = NULL WHERE id = ?1")?
         .execute((run.row, Word(RunStatus::Queued)))?;
-    Ok(())
+    tell(db, (run.channel, run.row), ChangeKind::RunQueued, at)
 }
 
 /// Ends a run; whether its showings and watermark count now. See [`crate::Store::end_run`].
@@ -153,6 +158,7 @@ pub(super) fn end(db: &Connection, id: &RunId, ending: &Ending, at: Timestamp) -
     let mut end =
         db.prepare_cached("UPDATE run SET status = ?2, error = ?3, usage = ?4, ended_at = ?5 WHERE id = ?1")?;
     end.execute((run.row, Word(ending.status), &ending.error, ending.usage.map(Json), Time(at)))?;
+    tell(db, (run.channel, run.row), ChangeKind::RunEnded, at)?;
     let Some(staged) = staged::outcome(db, run.row)? else { return Ok(false) };
     if session::lease(db, run.binding)? != Some(staged.epoch) {
         return Ok(false);
@@ -214,6 +220,21 @@ pub(super) fn events(db: &Connection, id: &RunId) -> Result<Vec<RunEvent>, Error
     Ok(events.collect::<Result<_, _>>()?)
 }
 
+pub(super) fn event(db: &Connection, id: &RunId, n: u64) -> Result<RunEvent, Error> {
+    let mut rows = db.prepare_cached("SELECT at, kind, body FROM run_event WHERE run = ?1 AND n = ?2")?;
+    let step = i64::try_from(n).unwrap_or(i64::MAX);
+    let event = rows.query_row((existing(db, id)?, step), |row| {
+        Ok(RunEvent {
+            run: id.clone(),
+            n,
+            at: row.get::<_, Time>(0)?.0,
+            kind: row.get(1)?,
+            body: row.get(2)?,
+        })
+    });
+    event.optional()?.ok_or_else(|| not_found("step", &format!("{n} of {id}")))
+}
+
 pub(super) fn add_event(
     db: &Connection,
     id: &RunId,
@@ -221,13 +242,21 @@ pub(super) fn add_event(
     body: &str,
     at: Timestamp,
 ) -> Result<RunEvent, Error> {
-    let run = existing(db, id)?;
+    let place = place(db, id)?;
     let mut insert = db.prepare_cached(
         "INSERT INTO run_event (run, n, at, kind, body)
          SELECT ?1, coalesce(max(n), 0) + 1, ?2, ?3, ?4 FROM run_event WHERE run = ?1 RETURNING n",
     )?;
-    let n = insert.query_row((run, Time(at), kind, body), |row| row.get(0))?;
+    let n = insert.query_row((place.row, Time(at), kind, body), |row| row.get(0))?;
+    let change = if kind == PERMISSION { ChangeKind::Permission } else { ChangeKind::RunStep };
+    let new =
+        log::New { channel: Some(place.channel), run: Some(place.row), step: Some(n), ..Default::default() };
+    log::add(db, at, change, &new)?;
     Ok(RunEvent { run: id.clone(), n, at, kind: kind.to_owned(), body: body.to_owned() })
+}
+
+fn tell(db: &Connection, (channel, run): (i64, i64), kind: ChangeKind, at: Timestamp) -> Result<(), Error> {
+    log::add(db, at, kind, &log::New { channel: Some(channel), run: Some(run), ..Default::default() })
 }
 
 /// Where a run stands, by row numbers.

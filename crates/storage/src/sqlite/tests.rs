@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::contract::{self, at, check, message_of, new_message};
-use crate::{NewMessage, Read};
+use crate::{ChannelKind, NewMessage, Read};
 
 /// A store in a folder that goes with it.
 struct Fixture {
@@ -28,7 +28,7 @@ impl Fixture {
     /// With a channel in it.
     fn with_channel() -> Self {
         let mut fixture = Self::new();
-        fixture.store.add_channel("general", None, at(0)).unwrap();
+        fixture.store.add_channel("general", ChannelKind::Public, at(0)).unwrap();
         fixture
     }
 }
@@ -87,6 +87,7 @@ contract![
     deliveries,
     transactions,
     sequence,
+    logs,
 ];
 
 #[test]

@@ -3,10 +3,10 @@
 use delivery::model::{BindingId, Epoch, Key, MessageId, NativeId, RunId};
 use delivery::{Timestamp, Watermark};
 
-use super::{Sqlite, binding, channel, member, message, run, session, watermark};
+use super::{Sqlite, binding, channel, log, member, message, run, session, watermark};
 use crate::{
-    Appended, Binding, Channel, Ending, Error, Message, NewBinding, NewMessage, Person, PlacedWatermark,
-    Role, Run, RunEvent, Session, Staged, Store,
+    Appended, Binding, Channel, ChannelKind, Ending, Error, Message, NewBinding, NewMessage, Person,
+    PlacedWatermark, Role, Run, RunEvent, Session, Staged, Store,
 };
 
 impl Store for Sqlite {
@@ -14,8 +14,8 @@ impl Store for Sqlite {
         self.atomic_work(work)
     }
 
-    fn add_channel(&mut self, name: &str, direct: Option<&str>, at: Timestamp) -> Result<Channel, Error> {
-        self.write(|db| channel::add(db, name, direct, at))
+    fn add_channel(&mut self, name: &str, kind: ChannelKind<'_>, at: Timestamp) -> Result<Channel, Error> {
+        self.write(|db| channel::add(db, name, kind, at))
     }
 
     fn add_person(&mut self, name: &str, role: Role, at: Timestamp) -> Result<Person, Error> {
@@ -66,8 +66,8 @@ impl Store for Sqlite {
         self.write(|db| run::show_fetched(db, run, fetched, watermark_after))
     }
 
-    fn unstage(&mut self, run: &RunId) -> Result<(), Error> {
-        self.write(|db| run::unstage(db, run))
+    fn unstage(&mut self, run: &RunId, at: Timestamp) -> Result<(), Error> {
+        self.write(|db| run::unstage(db, run, at))
     }
 
     fn end_run(&mut self, run: &RunId, ending: &Ending, at: Timestamp) -> Result<bool, Error> {
@@ -109,5 +109,9 @@ impl Store for Sqlite {
 
     fn import_watermarks(&mut self, watermarks: &[PlacedWatermark]) -> Result<(), Error> {
         self.write(|db| watermark::import(db, watermarks))
+    }
+
+    fn prune_log(&mut self, keep: u64) -> Result<(), Error> {
+        self.write(|db| log::prune(db, keep))
     }
 }

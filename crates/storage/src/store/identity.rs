@@ -30,15 +30,21 @@ pub trait ReadIdentity: Send {
     fn runs_in(&self, channels: &[ChannelId], limit: usize) -> Result<Vec<Run>, Error>;
 }
 
-/// What can be changed about people. Each call is atomic by itself.
+/// What can be changed about people. Each call is atomic by itself, and a change adds the entry of the log that tells
+/// of it.
 pub trait StoreIdentity: ReadIdentity {
     /// Gives a person another name. The old one stays theirs: nobody else can take it, and messages that were
     /// written under it keep it. Fails if the new name is somebody else's, in any spelling.
-    fn rename_person(&mut self, id: &PersonId, name: &str) -> Result<Person, Error>;
+    fn rename_person(&mut self, id: &PersonId, name: &str, at: Timestamp) -> Result<Person, Error>;
     /// Changes a person's role.
-    fn set_role(&mut self, id: &PersonId, role: Role) -> Result<Person, Error>;
-    /// Deactivates a person, or with `None` takes that back.
-    fn set_deactivated(&mut self, id: &PersonId, at: Option<Timestamp>) -> Result<Person, Error>;
+    fn set_role(&mut self, id: &PersonId, role: Role, at: Timestamp) -> Result<Person, Error>;
+    /// Deactivates a person as of a time, or with `None` takes that back.
+    fn set_deactivated(
+        &mut self,
+        id: &PersonId,
+        off: Option<Timestamp>,
+        at: Timestamp,
+    ) -> Result<Person, Error>;
     /// Puts the hash of a new password in place.
     fn set_password(&mut self, id: &PersonId, hash: &str) -> Result<(), Error>;
     /// Makes a person a member of a channel; one who is a member already keeps their rank.
@@ -50,9 +56,19 @@ pub trait StoreIdentity: ReadIdentity {
         at: Timestamp,
     ) -> Result<(), Error>;
     /// Ends a membership; without one it changes nothing.
-    fn remove_membership(&mut self, channel: &ChannelId, person: &PersonId) -> Result<(), Error>;
+    fn remove_membership(
+        &mut self,
+        channel: &ChannelId,
+        person: &PersonId,
+        at: Timestamp,
+    ) -> Result<(), Error>;
     /// Changes a channel.
-    fn change_channel(&mut self, id: &ChannelId, change: &ChannelChange) -> Result<Channel, Error>;
+    fn change_channel(
+        &mut self,
+        id: &ChannelId,
+        change: &ChannelChange,
+        at: Timestamp,
+    ) -> Result<Channel, Error>;
     /// Stores a credential.
     fn add_credential(&mut self, new: &NewCredential, at: Timestamp) -> Result<Credential, Error>;
     /// Ends a credential; one that has ended keeps its end.

@@ -52,6 +52,7 @@ impl Two {
             crate::engine::Command::Start { .. }
             | crate::engine::Command::Cancel { .. }
             | crate::engine::Command::End { .. }
+            | crate::engine::Command::Stream { .. }
             | crate::engine::Command::RunsEnded => false,
         })
     }

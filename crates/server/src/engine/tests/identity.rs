@@ -27,6 +27,9 @@ fn with_ben() -> (World, Principal) {
     (world, Principal::of(&ben))
 }
 
+/// Any time.
+const AT: delivery::Timestamp = delivery::Timestamp { ms: 9 };
+
 #[test]
 fn rights_are_those_of_the_moment() {
     // I14
@@ -39,7 +42,7 @@ fn rights_are_those_of_the_moment() {
     check(&mut world, post("aiko", "hi"), Err("forbidden"));
     check(&mut world, Request::Shutdown, Err("forbidden"));
     check(&mut world, by(&ben, post("ben", "hi")), Err("forbidden"));
-    world.store.set_role(&ben.person, Role::Guest).unwrap();
+    world.store.set_role(&ben.person, Role::Guest, AT).unwrap();
     check(&mut world, post("ben", "still a member of the channel"), Ok(()));
     let add = Request::AddChannel {
         name: "own".to_owned(),
@@ -49,9 +52,9 @@ fn rights_are_those_of_the_moment() {
     };
     check(&mut world, add, Err("forbidden"));
     let general = storage::Read::channel(&world.store, "general").unwrap();
-    world.store.remove_membership(&general.id, &ben.person).unwrap();
+    world.store.remove_membership(&general.id, &ben.person, AT).unwrap();
     check(&mut world, post("ben", "hi"), Err("not_found"));
-    world.store.set_deactivated(&ben.person, Some(delivery::Timestamp { ms: 9 })).unwrap();
+    world.store.set_deactivated(&ben.person, Some(AT), AT).unwrap();
     check(&mut world, post("ben", "hi"), Err("unauthorized"));
     assert!(!world.engine.touched());
 }

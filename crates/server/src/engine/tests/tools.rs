@@ -81,7 +81,7 @@ fn another_process_and_another_channel_are_refused() {
     assert_eq!(code(world.call("claude", old, Tool::Decline { reason: "no".to_owned() })), "conflict");
     assert_eq!(code(world.call("claude", old, history(None, None, None))), "ok");
 
-    world.store.add_channel("secret", None, delivery::Timestamp { ms: 1 }).unwrap();
+    world.store.add_channel("secret", storage::ChannelKind::Public, delivery::Timestamp { ms: 1 }).unwrap();
     let secret = Post {
         channel: "secret".to_owned(),
         author: "aiko".to_owned(),

@@ -27,7 +27,7 @@ impl World {
         let mut store = Sqlite::open(folder.path(), Timestamp { ms: 0 }).unwrap();
         let at = Timestamp { ms: 1 };
         store.add_person("aiko", Role::Owner, at).unwrap();
-        let channel = store.add_channel("general", None, at).unwrap();
+        let channel = store.add_channel("general", storage::ChannelKind::Public, at).unwrap();
         let new = NewBinding {
             channel: channel.id,
             handle: "claude".to_owned(),

@@ -31,6 +31,7 @@ const FILLED: &[(usize, &str)] = &[
     (1, include_str!("tests/filled_0001.sql")),
     (2, include_str!("tests/filled_0002.sql")),
     (3, include_str!("tests/filled_0003.sql")),
+    (5, include_str!("tests/filled_0005.sql")),
 ];
 
 #[test]

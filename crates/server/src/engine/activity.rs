@@ -1,0 +1,35 @@
+//! How agents stand, for people who look on.
+
+use std::collections::BTreeMap;
+
+use delivery::model::Key;
+use delivery::residency::State;
+
+use super::Engine;
+
+/// What an agent is doing in a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// It has a turn.
+    Working,
+    /// A run of it is about to begin: its process starts, or its last one ends.
+    Queued,
+    /// A run of it waits until another agent's process makes room.
+    Waiting,
+}
+
+impl Engine {
+    /// What the agents are doing that have runs which have not ended, and how many; all others are idle.
+    pub fn activities(&self) -> BTreeMap<Key, (Activity, usize)> {
+        let mut runs: BTreeMap<Key, usize> = BTreeMap::new();
+        for (key, _) in self.open.values() {
+            *runs.entry(key.clone()).or_default() += 1;
+        }
+        let stands = |key: &Key| match self.residency.state(key) {
+            State::Busy => Activity::Working,
+            State::WaitingForPlace => Activity::Waiting,
+            State::Absent | State::Starting | State::Idle | State::Ending => Activity::Queued,
+        };
+        runs.into_iter().map(|(key, open)| (key.clone(), (stands(&key), open))).collect()
+    }
+}

@@ -1,0 +1,345 @@
+//! Events as readers get them: one JSON object each, the same over WebSocket and server-sent events.
+
+use delivery::Timestamp;
+use delivery::model::{Policy, SessionPolicy};
+use serde::{Deserialize, Serialize};
+
+use super::{Access, AddressedBy, Member, Message, Person, RunEvent, Usage};
+
+/// An event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Where to go on after it; only with what is durable, and with `hello` and `resync`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// When it happened; only with what is durable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// Present name of the channel that it happened in; absent for who may not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// Id of that channel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel_id: Option<String>,
+    /// What happened.
+    #[serde(flatten)]
+    pub what: Happened,
+}
+
+/// What happened, named by `kind`. Things are shown as they stand when the event is read: what happened to them
+/// since shows already, and its own event follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Happened {
+    /// The first event of each connection: all that happens after its cursor follows.
+    Hello,
+    /// The last event of a connection whose reader must look at everything afresh, then follow from its cursor.
+    Resync {
+        /// Why.
+        reason: Reason,
+    },
+    /// Nothing happened.
+    Heartbeat,
+    /// A channel was made.
+    ChannelAdded {
+        /// It.
+        added: ChannelInfo,
+    },
+    /// A channel has another name, topic or state, or everybody but guests can find it now.
+    ChannelChanged {
+        /// It.
+        changed: ChannelInfo,
+    },
+    /// The channel was public and is private now: gone for those who are not in it.
+    ChannelClosed,
+    /// A person became a member of the channel. If that is the reader, all of the channel is new to them.
+    MemberAdded {
+        /// They.
+        member: Member,
+    },
+    /// A person is no member of the channel any more. If that is the reader, and the channel is private or they are a
+    /// guest, it is gone for them.
+    MemberRemoved {
+        /// Their id.
+        person_id: String,
+    },
+    /// A person was made.
+    PersonAdded {
+        /// They.
+        person: Person,
+    },
+    /// A person has another name or role, was deactivated or activated.
+    PersonChanged {
+        /// They.
+        person: Person,
+    },
+    /// An agent joined the channel.
+    AgentAdded {
+        /// It.
+        agent: Bound,
+    },
+    /// An agent left the channel.
+    AgentRemoved {
+        /// It.
+        agent: Bound,
+    },
+    /// A message or notice was posted. (Deleted since: it says so, and is empty.)
+    MessageAdded {
+        /// It.
+        message: Message,
+    },
+    /// A message was edited.
+    MessageEdited {
+        /// It.
+        message: Message,
+    },
+    /// A message was deleted.
+    MessageDeleted {
+        /// What is left of it.
+        message: Message,
+    },
+    /// A run was made, or waits again.
+    RunQueued {
+        /// It.
+        run: RunState,
+    },
+    /// A run's turn began.
+    RunStarted {
+        /// It.
+        run: RunState,
+    },
+    /// A run ended; `status` says how.
+    RunEnded {
+        /// It.
+        run: RunState,
+    },
+    /// A run has one more step.
+    RunStep {
+        /// The run.
+        run_id: String,
+        /// The step.
+        step: RunEvent,
+    },
+    /// A run's agent asked for a permission.
+    Permission {
+        /// The run.
+        run_id: String,
+        /// The step that tells of it.
+        step: RunEvent,
+    },
+    /// A piece of an answer that is being written. Not durable: the message that comes in the end is.
+    Answer {
+        /// The run.
+        run_id: String,
+        /// Handle of the agent, without `@`.
+        agent: String,
+        /// Characters (Unicode scalar values) that stand before the piece; 0: the answer begins anew.
+        from: usize,
+        /// The piece.
+        text: String,
+    },
+    /// An agent is idle, works, or has runs that wait. Not durable.
+    AgentState {
+        /// Handle, without `@`.
+        agent: String,
+        /// Binding id.
+        binding_id: String,
+        /// How it stands.
+        state: AgentActivity,
+        /// Runs that wait or run.
+        open_runs: usize,
+    },
+    /// Of a kind that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Happened {
+    /// The word in `kind`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Hello => "hello",
+            Self::Resync { .. } => "resync",
+            Self::Heartbeat => "heartbeat",
+            Self::ChannelAdded { .. } => "channel_added",
+            Self::ChannelChanged { .. } => "channel_changed",
+            Self::ChannelClosed => "channel_closed",
+            Self::MemberAdded { .. } => "member_added",
+            Self::MemberRemoved { .. } => "member_removed",
+            Self::PersonAdded { .. } => "person_added",
+            Self::PersonChanged { .. } => "person_changed",
+            Self::AgentAdded { .. } => "agent_added",
+            Self::AgentRemoved { .. } => "agent_removed",
+            Self::MessageAdded { .. } => "message_added",
+            Self::MessageEdited { .. } => "message_edited",
+            Self::MessageDeleted { .. } => "message_deleted",
+            Self::RunQueued { .. } => "run_queued",
+            Self::RunStarted { .. } => "run_started",
+            Self::RunEnded { .. } => "run_ended",
+            Self::RunStep { .. } => "run_step",
+            Self::Permission { .. } => "permission",
+            Self::Answer { .. } => "answer",
+            Self::AgentState { .. } => "agent_state",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl Happened {
+    /// The message that it tells of.
+    pub fn message(&self) -> Option<&Message> {
+        match self {
+            Self::MessageAdded { message }
+            | Self::MessageEdited { message }
+            | Self::MessageDeleted { message } => Some(message),
+            Self::Hello
+            | Self::Resync { .. }
+            | Self::Heartbeat
+            | Self::ChannelAdded { .. }
+            | Self::ChannelChanged { .. }
+            | Self::ChannelClosed
+            | Self::MemberAdded { .. }
+            | Self::MemberRemoved { .. }
+            | Self::PersonAdded { .. }
+            | Self::PersonChanged { .. }
+            | Self::AgentAdded { .. }
+            | Self::AgentRemoved { .. }
+            | Self::RunQueued { .. }
+            | Self::RunStarted { .. }
+            | Self::RunEnded { .. }
+            | Self::RunStep { .. }
+            | Self::Permission { .. }
+            | Self::Answer { .. }
+            | Self::AgentState { .. }
+            | Self::Unknown => None,
+        }
+    }
+
+    /// The same, with another text of the message in its place.
+    pub(crate) fn with_message(self, message: Message) -> Self {
+        match self {
+            Self::MessageAdded { .. } => Self::MessageAdded { message },
+            Self::MessageEdited { .. } => Self::MessageEdited { message },
+            Self::MessageDeleted { .. } => Self::MessageDeleted { message },
+            other @ (Self::Hello
+            | Self::Resync { .. }
+            | Self::Heartbeat
+            | Self::ChannelAdded { .. }
+            | Self::ChannelChanged { .. }
+            | Self::ChannelClosed
+            | Self::MemberAdded { .. }
+            | Self::MemberRemoved { .. }
+            | Self::PersonAdded { .. }
+            | Self::PersonChanged { .. }
+            | Self::AgentAdded { .. }
+            | Self::AgentRemoved { .. }
+            | Self::RunQueued { .. }
+            | Self::RunStarted { .. }
+            | Self::RunEnded { .. }
+            | Self::RunStep { .. }
+            | Self::Permission { .. }
+            | Self::Answer { .. }
+            | Self::AgentState { .. }
+            | Self::Unknown) => other,
+        }
+    }
+}
+
+/// Why a reader must look afresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// What happened after its cursor is not kept any more.
+    TooOld,
+    /// Its cursor is none of this database's.
+    Unknown,
+    /// It did not read as fast as things happened. It may also go on from its own last cursor.
+    Slow,
+    /// Its reader has another role: they may see more or less than before.
+    Rights,
+}
+
+/// A channel without its agents and people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChannelInfo {
+    /// Id.
+    pub id: String,
+    /// Name.
+    pub name: String,
+    /// The agent of a direct conversation.
+    pub direct: Option<String>,
+    /// Creation.
+    pub created_at: Timestamp,
+    /// Who may find it.
+    pub access: Access,
+    /// What it is about.
+    pub topic: String,
+    /// Since when it takes no more posts.
+    pub archived_at: Option<Timestamp>,
+}
+
+/// An agent in a channel: what does not change while it is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// Handle without `@`.
+    pub handle: String,
+    /// Binding id.
+    pub binding_id: String,
+    /// Preset, or `custom`.
+    pub preset: String,
+    /// Delivery policy.
+    pub delivery: Policy,
+    /// Session policy.
+    pub session: SessionPolicy,
+    /// Whether people answer its permission requests.
+    pub supervised: bool,
+    /// Who may address it.
+    pub addressed_by: AddressedBy,
+    /// Model.
+    pub model: Option<String>,
+}
+
+/// A run without what was sent, its lines and its replies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunState {
+    /// Id.
+    pub id: String,
+    /// `queued`, `running`, `succeeded`, `failed`, `cancelled`, `declined`.
+    pub status: String,
+    /// Handle of the agent, without `@`.
+    pub agent: String,
+    /// Binding id.
+    pub binding_id: String,
+    /// The addressed message.
+    pub message_id: String,
+    /// Thread root.
+    pub thread_root_id: Option<String>,
+    /// `cold`, `restored`, `warm`; null before its turn.
+    pub lease: Option<String>,
+    /// Reason of a failure or decline.
+    pub error: Option<String>,
+    /// Tokens, as the agent told them.
+    pub usage: Option<Usage>,
+    /// Creation.
+    pub created_at: Timestamp,
+    /// When the turn was staged.
+    pub started_at: Option<Timestamp>,
+    /// End.
+    pub ended_at: Option<Timestamp>,
+    /// The run that it tries again.
+    pub retry_of: Option<String>,
+}
+
+/// How an agent stands in a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentActivity {
+    /// Nothing is asked of it.
+    Idle,
+    /// It has a turn.
+    Working,
+    /// A run is about to begin: its process starts, or its last one ends.
+    Queued,
+    /// A run waits until another agent's process makes room.
+    Waiting,
+}
