@@ -41,6 +41,10 @@ pub(crate) struct Sizes {
     pub(crate) few: u64,
     /// Messages of the large one.
     pub(crate) many: u64,
+    /// Live readers.
+    pub(crate) readers: usize,
+    /// Posts while they read.
+    pub(crate) live_posts: u64,
     /// Starts of the server, and of a command that does little.
     pub(crate) starts: u64,
 }
@@ -57,6 +61,8 @@ impl Sizes {
         pages: 400,
         few: 1_000,
         many: 1_000_000,
+        readers: 500,
+        live_posts: 1_000,
         starts: 20,
     };
 
@@ -71,6 +77,8 @@ impl Sizes {
         pages: 3,
         few: 100,
         many: 2_000,
+        readers: 5,
+        live_posts: 20,
         starts: 1,
     };
 }

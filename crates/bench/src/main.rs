@@ -15,6 +15,7 @@ mod pipe;
 mod posts;
 mod process;
 mod prompt;
+mod readers;
 mod report;
 mod sample;
 mod server;
@@ -35,6 +36,7 @@ usage: bench [NAME…] [--json] [--quick] [--folder DIR]
   posts       durable posts at the storage trait, beside a bare loop on the same tables; over HTTP
   pages       a page of 50 messages out of a million, beside one out of a thousand
   memory      of the server, with that million and four idle agents
+  readers     500 live readers while 50 posts a second arrive: what they get, how late, and the server's memory
   footprint   size, start, the memory of an idle agent, `highwater post` alone
 
 Without a name all of them, in this order. --json prints JSON; --quick takes tiny sizes, whose figures mean nothing;
@@ -51,6 +53,7 @@ const BENCHMARKS: &[(&str, Measure)] = &[
     ("posts", posts::measure),
     ("pages", pages::measure),
     ("memory", memory::measure),
+    ("readers", readers::measure),
     ("footprint", footprint::measure),
 ];
 

@@ -57,6 +57,15 @@ impl Server {
         Ok(server)
     }
 
+    /// Host and port.
+    pub(crate) fn host(&self) -> Result<String> {
+        let text =
+            std::fs::read_to_string(self.data.join("server.json")).context("server.json cannot be read")?;
+        let running: Value = serde_json::from_str(&text)?;
+        let url = running["url"].as_str().context("the server tells no address")?;
+        Ok(url.trim_start_matches("http://").trim_end_matches('/').to_owned())
+    }
+
     /// A client with a connection of its own.
     pub(crate) fn client(&self) -> Result<Client> {
         let text = |name: &str| {
