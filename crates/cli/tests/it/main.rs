@@ -7,6 +7,8 @@ mod crashes;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod first_steps;
 #[cfg(test)]
 mod http;
