@@ -12,6 +12,7 @@ pub(crate) mod searches;
 pub(crate) mod sequence;
 pub(crate) mod sessions;
 pub(crate) mod transactions;
+pub(crate) mod transfers;
 pub(crate) mod watermarks;
 
 use std::fmt::Debug;

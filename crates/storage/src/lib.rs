@@ -13,5 +13,5 @@ pub use atomically::atomically;
 pub use error::Error;
 pub use log::{Change, LogEntry, LogSpan};
 pub use record::*;
-pub use sqlite::{Reader, Sqlite, in_use};
-pub use store::{Read, ReadIdentity, Store, StoreIdentity};
+pub use sqlite::{Backup, Migrated, Present, Progress, Reader, Sqlite, back_up, draft, in_use, restore};
+pub use store::{Read, ReadIdentity, ReadTransfer, Store, StoreIdentity, StoreTransfer};

@@ -1,6 +1,7 @@
 //! What is stored, as values.
 
 mod identity;
+mod transfer;
 
 use std::ops::Range;
 
@@ -10,6 +11,7 @@ use delivery::{Author, Policy, Row, Timestamp, Watermark};
 use serde::{Deserialize, Serialize};
 
 pub use self::identity::*;
+pub use self::transfer::*;
 
 /// Bytes of a message's text at most.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;

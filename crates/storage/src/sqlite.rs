@@ -1,5 +1,6 @@
 //! The store on SQLite: one writer with write-ahead logging and full durability, readers beside it.
 
+mod backup;
 mod binding;
 mod channel;
 mod credential;
@@ -18,6 +19,7 @@ mod search;
 mod session;
 mod showing;
 mod staged;
+mod transfer;
 mod value;
 mod watermark;
 mod write;
@@ -30,6 +32,7 @@ use std::time::Duration;
 use delivery::Timestamp;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+pub use self::backup::{Backup, Migrated, Present, Progress, back_up, draft, restore};
 pub use self::folder::in_use;
 pub use self::reader::Reader;
 use crate::{Error, Store};
@@ -55,6 +58,7 @@ pub struct Sqlite {
     lost: Option<Error>,
     /// Whether text was deleted whose old bytes may still stand in the write-ahead log.
     scrub_due: bool,
+    migrated: Option<Migrated>,
     /// Held after the connection is closed: fields are dropped in order.
     _lock: File,
 }
@@ -79,12 +83,19 @@ impl Sqlite {
 
     fn open_with(folder: &Path, migrations: &[&str], now: Timestamp) -> Result<Self, Error> {
         let lock = folder::take(folder)?;
-        let connection = connect(folder, migrations, now).map_err(|error| at_open(folder, error))?;
+        let (connection, migrated) =
+            connect(folder, migrations, now).map_err(|error| at_open(folder, error))?;
         let folder = folder.to_owned();
-        let mut store = Self { connection, folder, depth: 0, lost: None, scrub_due: true, _lock: lock };
+        let mut store =
+            Self { connection, folder, depth: 0, lost: None, scrub_due: true, migrated, _lock: lock };
         // The server before this one may have been killed between a deletion and its scrubbing of the log.
         store.scrub_log();
         Ok(store)
+    }
+
+    /// What the opening changed of a database of an older version, if it was one.
+    pub fn migrated(&self) -> Option<&Migrated> {
+        self.migrated.as_ref()
     }
 
     /// A connection that reads the database of a data folder, whether its server runs or not.
@@ -211,8 +222,12 @@ impl Sqlite {
     }
 }
 
-/// Opens the writer's connection and migrates.
-fn connect(folder: &Path, migrations: &[&str], now: Timestamp) -> Result<Connection, Error> {
+/// Opens the writer's connection and migrates; what a database of an older version was before is kept as a backup.
+fn connect(
+    folder: &Path,
+    migrations: &[&str],
+    now: Timestamp,
+) -> Result<(Connection, Option<Migrated>), Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(folder::database(folder), flags)?;
     configure(&connection)?;
@@ -225,8 +240,25 @@ fn connect(folder: &Path, migrations: &[&str], now: Timestamp) -> Result<Connect
     // Freed bytes are zeroed, so that a deletion leaves no text in the file.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_MAX, |_| Ok(()))?;
+    backup::sweep(folder);
+    let (from, to) = (schema::known(&connection, migrations)?, migrations.len());
+    let migrated = match from {
+        from if from == 0 || from == to => None,
+        from => {
+            let backup = backup::before_migration(&connection, folder, from, now)
+                .map_err(|error| no_backup(from, to, &error))?;
+            Some(Migrated { from, to, backup })
+        }
+    };
     schema::migrate(&mut connection, migrations, now)?;
-    Ok(connection)
+    Ok((connection, migrated))
+}
+
+fn no_backup(from: usize, to: usize, error: &Error) -> Error {
+    Error::Unusable(format!(
+        "its database has schema {from} and is to be brought to {to}, but the backup before that could not be made \
+         ({error}); nothing was changed. Make room in the folder and start again"
+    ))
 }
 
 /// What every connection has.

@@ -1,17 +1,19 @@
 //! The contract of a store. Every backend passes the suite of `contract.rs`.
 
 mod identity;
+mod transfer;
 
 use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId};
 use delivery::{Timestamp, Watermark};
 
 pub use self::identity::{ReadIdentity, StoreIdentity};
+pub use self::transfer::{ReadTransfer, StoreTransfer};
 use crate::Error;
 use crate::record::*;
 use crate::{LogEntry, LogSpan};
 
 /// What can be asked of a store. Lists come oldest first unless said otherwise.
-pub trait Read: ReadIdentity {
+pub trait Read: ReadIdentity + ReadTransfer {
     /// A channel by name.
     fn channel(&self, name: &str) -> Result<Channel, Error>;
     /// A channel by id.
@@ -110,7 +112,7 @@ pub trait Read: ReadIdentity {
 
 /// What can be changed in a store. Each call is atomic by itself; [`Store::atomic`] joins several. A call that changes
 /// channels, people, bindings, messages or runs adds the entry of the log that tells of it.
-pub trait Store: Read + StoreIdentity {
+pub trait Store: Read + StoreIdentity + StoreTransfer {
     /// Runs `work` in one durable transaction: all of it or nothing. Inside another one it is a savepoint: its
     /// failure undoes its own part alone. Durable when the outermost one has returned `Ok`.
     fn atomic(&mut self, work: &mut dyn FnMut(&mut dyn Store) -> Result<(), Error>) -> Result<(), Error>;
@@ -184,6 +186,10 @@ pub trait Store: Read + StoreIdentity {
     fn set_told(&mut self, key: &Key, told: &str) -> Result<(), Error>;
     /// The key's present session, if any, ends; `why` is for people.
     fn end_session(&mut self, key: &Key, why: &str, at: Timestamp) -> Result<(), Error>;
+
+    /// Whether the store came out of a backup and was not started since; from now on it was. What stands open in it may
+    /// have been done after the backup was made.
+    fn take_restored(&mut self) -> Result<bool, Error>;
 
     /// Replaces the watermarks that are named; leaves others.
     fn import_watermarks(&mut self, watermarks: &[PlacedWatermark]) -> Result<(), Error>;

@@ -36,6 +36,12 @@ pub(super) fn bound(db: &Connection, channel: Option<&ChannelId>) -> Result<Vec<
     Ok(rows.query_map([channel::existing(db, channel)?], read)?.collect::<Result<_, _>>()?)
 }
 
+/// All that a channel ever had, oldest first.
+pub(super) fn ever(db: &Connection, channel: &ChannelId) -> Result<Vec<Binding>, Error> {
+    let mut rows = db.prepare_cached(select!("WHERE channel = ?1 ORDER BY id"))?;
+    Ok(rows.query_map([channel::existing(db, channel)?], read)?.collect::<Result<_, _>>()?)
+}
+
 /// Row numbers of a key's channel and binding; the binding must be one of that channel.
 pub(super) fn of_key(db: &Connection, key: &Key) -> Result<(i64, i64), Error> {
     let missing = || not_found("binding", &key_text(key));

@@ -31,15 +31,21 @@ pub(super) fn database(folder: &Path) -> PathBuf {
     folder.join(DATABASE)
 }
 
-/// Makes the data folder, or checks that it can be used, and takes its lock: held until the file is dropped.
+/// [`lock`], and makes the database's file if there is none.
 pub(super) fn take(folder: &Path) -> Result<File, Error> {
+    let lock = lock(folder)?;
+    // SQLite gives its side files the mode of the database.
+    private(&database(folder)).map_err(|error| unusable(folder, &error.to_string()))?;
+    Ok(lock)
+}
+
+/// Makes the data folder, or checks that it can be used, and takes its lock: held until the file is dropped.
+pub(super) fn lock(folder: &Path) -> Result<File, Error> {
     let failed = |error: io::Error| unusable(folder, &error.to_string());
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
     close_to_others(folder)?;
     let lock = private(&folder.join(LOCK)).map_err(failed)?;
     lock_alone(folder, &lock)?;
-    // SQLite gives its side files the mode of the database.
-    private(&database(folder)).map_err(failed)?;
     Ok(lock)
 }
 

@@ -94,10 +94,30 @@ pub(super) fn rename(db: &Connection, id: &PersonId, name: &str, at: Timestamp) 
             update.execute((folded(name), name, Word(old.role), Time(old.created_at)))?;
         }
     }
-    db.prepare_cached("INSERT INTO former_name (folded, person) VALUES (?1, ?2)")?
-        .execute((folded(&old.name), row))?;
+    put_former_name(db, row, &old.name)?;
     db.prepare_cached("UPDATE person SET folded = ?2 WHERE id = ?1")?.execute((row, folded(name)))?;
     changed(db, &old, at)
+}
+
+/// Names that a person had before, in order.
+pub(super) fn former_names(db: &Connection, id: &PersonId) -> Result<Vec<String>, Error> {
+    let mut rows = db.prepare_cached(
+        "SELECT m.name FROM former_name f JOIN member m ON m.folded = f.folded WHERE f.person = ?1 ORDER BY m.name",
+    )?;
+    Ok(rows.query_map([existing(db, id)?], |row| row.get(0))?.collect::<Result<_, _>>()?)
+}
+
+/// Gives a person a free name as one that they had before.
+pub(super) fn add_former_name(db: &Connection, id: &PersonId, name: &str) -> Result<(), Error> {
+    let person = by_id(db, id)?;
+    add_name(db, name, person.role, person.created_at)?;
+    put_former_name(db, id.row()?, name)
+}
+
+fn put_former_name(db: &Connection, person: i64, name: &str) -> Result<(), Error> {
+    db.prepare_cached("INSERT INTO former_name (folded, person) VALUES (?1, ?2)")?
+        .execute((folded(name), person))?;
+    Ok(())
 }
 
 pub(super) fn set_role(db: &Connection, id: &PersonId, role: Role, at: Timestamp) -> Result<Person, Error> {

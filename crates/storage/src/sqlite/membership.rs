@@ -57,6 +57,22 @@ pub(super) fn add(
     tell(db, channel, person, ChangeKind::MemberAdded, at)
 }
 
+/// Makes a person a member with this rank and since then, whatever they were before.
+pub(super) fn put(
+    db: &Connection,
+    channel: &ChannelId,
+    person: &PersonId,
+    (rank, since): (Rank, Timestamp),
+    at: Timestamp,
+) -> Result<(), Error> {
+    let (channel, person) = (channel::existing(db, channel)?, member::existing(db, person)?);
+    let mut put = db.prepare_cached(
+        "INSERT OR REPLACE INTO membership (channel, person, rank, since) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    put.execute((channel, person, Word(rank), Time(since)))?;
+    tell(db, channel, person, ChangeKind::MemberAdded, at)
+}
+
 fn tell(db: &Connection, channel: i64, person: i64, kind: ChangeKind, at: Timestamp) -> Result<(), Error> {
     log::add(db, at, kind, &log::New { channel: Some(channel), person: Some(person), ..Default::default() })
 }

@@ -26,6 +26,21 @@ impl Reader {
         Self::connect(folder).map_err(|error| at_open(folder, error))
     }
 
+    /// Reads all that `work` reads from one state of the database, whatever is written meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, and of the store as `E`.
+    pub fn at_one_moment<T, E: From<Error>>(
+        &self,
+        work: impl FnOnce(&dyn Read) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let snapshot = self.connection.unchecked_transaction().map_err(Error::from)?;
+        let result = work(self);
+        snapshot.finish().map_err(Error::from)?;
+        result
+    }
+
     fn connect(folder: &Path) -> Result<Self, Error> {
         if !folder::database(folder).exists() {
             return Err(Error::Unusable("no server has made a database in it yet".to_owned()));

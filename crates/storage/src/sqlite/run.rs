@@ -71,6 +71,19 @@ pub(super) fn newest_in(db: &Connection, channels: &[ChannelId], runs_max: usize
     runs.collect::<Result<Vec<_>, _>>()?.into_iter().map(with_facts).collect()
 }
 
+/// Those of a channel after one, oldest first, without what was staged.
+pub(super) fn after(
+    db: &Connection,
+    channel: &ChannelId,
+    after: Option<&RunId>,
+    runs_max: usize,
+) -> Result<Vec<Run>, Error> {
+    let after = after.map_or(Ok(0), RowId::row)?;
+    let mut rows = db.prepare_cached(select!("WHERE r.channel = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3"))?;
+    let runs = rows.query_map((channel::existing(db, channel)?, after, limit(runs_max)), read)?;
+    Ok(runs.collect::<Result<_, _>>()?)
+}
+
 pub(super) fn open(db: &Connection) -> Result<Vec<Run>, Error> {
     let mut rows = db.prepare_cached(select!("WHERE r.ended_at IS NULL ORDER BY r.id"))?;
     let runs = rows.query_map([], read)?.collect::<Result<Vec<_>, _>>()?;
@@ -255,7 +268,12 @@ pub(super) fn add_event(
     Ok(RunEvent { run: id.clone(), n, at, kind: kind.to_owned(), body: body.to_owned() })
 }
 
-fn tell(db: &Connection, (channel, run): (i64, i64), kind: ChangeKind, at: Timestamp) -> Result<(), Error> {
+pub(super) fn tell(
+    db: &Connection,
+    (channel, run): (i64, i64),
+    kind: ChangeKind,
+    at: Timestamp,
+) -> Result<(), Error> {
     log::add(db, at, kind, &log::New { channel: Some(channel), run: Some(run), ..Default::default() })
 }
 

@@ -33,6 +33,13 @@ pub(super) fn migrate(connection: &mut Connection, migrations: &[&str], now: Tim
     Ok(())
 }
 
+/// How many of `migrations` a database has had, all of them in the form that is known; 0 for an empty one.
+pub(super) fn known(connection: &Connection, migrations: &[&str]) -> Result<usize, Error> {
+    let applied = applied(connection)?;
+    check(&applied, migrations)?;
+    Ok(applied.len())
+}
+
 /// Refuses a database that is not exactly at the newest of `migrations`: a reader cannot bring it there.
 pub(super) fn require_newest(connection: &Connection, migrations: &[&str]) -> Result<(), Error> {
     let applied = applied(connection)?;

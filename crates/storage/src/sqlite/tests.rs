@@ -1,5 +1,6 @@
 //! The contract on SQLite, and what only SQLite promises: durability, one server, refusals at opening.
 
+mod backups;
 mod costs;
 mod faults;
 mod opening;
@@ -86,6 +87,7 @@ contract![
     watermarks,
     deliveries,
     transactions,
+    transfers,
     sequence,
     logs,
 ];

@@ -3,7 +3,7 @@
 use delivery::model::{BindingId, Epoch, Key, MessageId, NativeId, RunId};
 use delivery::{Timestamp, Watermark};
 
-use super::{Sqlite, binding, channel, log, member, message, run, session, watermark};
+use super::{Sqlite, backup, binding, channel, log, member, message, run, session, watermark};
 use crate::{
     Appended, Binding, Channel, ChannelKind, Ending, Error, Message, NewBinding, NewMessage, Person,
     PlacedWatermark, Role, Run, RunEvent, Session, Staged, Store,
@@ -105,6 +105,10 @@ impl Store for Sqlite {
 
     fn end_session(&mut self, key: &Key, why: &str, at: Timestamp) -> Result<(), Error> {
         self.write(|db| session::end(db, key, why, at))
+    }
+
+    fn take_restored(&mut self) -> Result<bool, Error> {
+        self.write(backup::take_mark)
     }
 
     fn import_watermarks(&mut self, watermarks: &[PlacedWatermark]) -> Result<(), Error> {
