@@ -8,6 +8,7 @@ mod admin;
 mod agent;
 mod among;
 mod identity;
+mod import;
 mod parts;
 mod permit;
 mod post;
@@ -28,9 +29,10 @@ use storage::{Binding, Store};
 
 pub use self::activity::Activity;
 use self::admin::add_channel;
+pub(crate) use self::admin::{check_channel_name, check_name};
 pub use self::identity::{Act, ChannelChanges};
 pub(crate) use self::request::key_of;
-pub use self::request::{Board, Post, Reply, Request};
+pub use self::request::{Board, Brought, Post, Reply, Request, Spool};
 pub use self::tool::{Tool, ToolCall};
 use crate::error::{ApiError, Code};
 
@@ -293,6 +295,7 @@ impl Engine {
             Request::Retry { run } => self.retry(store, &run, now),
             Request::Tool(call) => self.tool(store, *call, now),
             Request::ImportWatermarks(placed) => self.import_watermarks(store, &placed),
+            Request::Import(spool) => self.import(store, &spool, now),
             Request::Shutdown => {
                 self.touched = true;
                 self.phase = Phase::Stopping;
@@ -354,7 +357,8 @@ impl Request {
             | Self::Edit { .. }
             | Self::Delete { .. }
             | Self::Retry { .. }
-            | Self::ImportWatermarks(_) => true,
+            | Self::ImportWatermarks(_)
+            | Self::Import(_) => true,
             // A turn that may end by itself may use its tools until then.
             Self::Cancel { .. } | Self::Tool(_) | Self::Shutdown | Self::CancelTurns => false,
         }

@@ -10,6 +10,7 @@ mod people;
 mod run;
 mod sign_in;
 mod token;
+mod transfer;
 mod watermark;
 
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub(crate) use gate::Gate;
 pub(crate) use identify::Identify;
 pub(crate) use people::{link, url};
 pub(crate) use sign_in::SignIns;
+pub(crate) use transfer::TRANSFERS_MAX;
 
 /// Bytes of a request's body at most: a message of 64 KiB, every byte escaped, with room.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -46,6 +48,7 @@ pub(crate) struct App {
     pub(crate) start: Arc<StartAgents>,
     pub(crate) clock: Clock,
     pub(crate) sign_ins: SignIns,
+    pub(crate) transfers: Arc<tokio::sync::Semaphore>,
     pub(crate) port: u16,
 }
 
@@ -82,6 +85,9 @@ pub(crate) fn router(app: App, gate: Gate, identify: Identify) -> Router {
         .route("/runs/{run}/cancel", post(run::cancel))
         .route("/runs/{run}/retry", post(run::retry))
         .route("/watermarks", get(watermark::export).put(watermark::import))
+        .route("/backup", get(transfer::backup))
+        .route("/export", get(transfer::export))
+        .route("/import", post(transfer::import))
         .with_state(app);
     Router::new()
         .nest(wire::API, api)

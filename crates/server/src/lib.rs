@@ -1,5 +1,6 @@
 //! The service: the engine where delivery, storage and agents meet, and the HTTP API around it.
 
+pub mod backup;
 pub mod engine;
 pub mod error;
 mod events;
@@ -14,7 +15,9 @@ mod secret;
 mod serve;
 pub mod settings;
 mod shell;
+mod spool;
 mod start;
+mod transfer;
 mod view;
 pub mod wire;
 

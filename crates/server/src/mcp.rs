@@ -157,6 +157,7 @@ impl Tools {
             | Reply::Posted { .. }
             | Reply::Message(_)
             | Reply::Run(_)
+            | Reply::Brought(_)
             | Reply::Done => Err(ApiError::new(Code::Internal, "the tool gave no answer")),
         }
     }

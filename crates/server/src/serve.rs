@@ -20,12 +20,13 @@ use tokio::task::JoinHandle;
 use crate::engine::{Engine, Request, Rules};
 use crate::error::{ApiError, Code};
 use crate::events::{self, Hub};
-use crate::http::{App, Gate, Identify, SignIns, link, router, url};
+use crate::http::{App, Gate, Identify, SignIns, TRANSFERS_MAX, link, router, url};
 use crate::mcp::{self, Tokens, ToolAccess};
 use crate::preset;
 use crate::secret;
 use crate::settings::Settings;
 use crate::shell::{self, Clock, Log, Readers, Service};
+use crate::spool;
 use crate::start::StartAgents;
 
 /// Name of the file with the owner's token in the data folder.
@@ -94,6 +95,8 @@ pub async fn serve(
     let mut store = open(&settings.data, clock.now().wall)?;
     let data =
         settings.data.canonicalize().map_err(|error| io("find the data folder", &settings.data, &error))?;
+    tell_migration(&store);
+    spool::sweep(&data);
     // One that a killed server left behind: its port may be anybody's by now.
     let _ = std::fs::remove_file(data.join(SERVER_FILE));
     let token = owner_token(&data)?;
@@ -136,6 +139,7 @@ pub async fn serve(
         start: Arc::new(start),
         clock,
         sign_ins: SignIns::new(),
+        transfers: Arc::new(tokio::sync::Semaphore::new(TRANSFERS_MAX)),
         port,
     };
     let rounds = events::spawn(hub.clone());
@@ -203,6 +207,17 @@ async fn stop_in_order(service: Service, thread: shell::EngineThread) {
         return;
     }
     tracing::warn!("agents that did not end in time are ended by force");
+}
+
+/// What became of a database of an older version, and where what it was before is.
+fn tell_migration(store: &Sqlite) {
+    if let Some(storage::Migrated { from, to, backup }) = store.migrated() {
+        tracing::warn!(
+            "the database was brought from schema {from} to {to}; what it was before is in {}: keep it until all is \
+             well, then delete it",
+            backup.display()
+        );
+    }
 }
 
 /// Opens the store. A server that has the folder already is named.

@@ -2,6 +2,7 @@
 
 mod event;
 mod identity;
+mod transfer;
 
 use delivery::Timestamp;
 use delivery::model::{Policy, SessionPolicy};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::event::{AgentActivity, Bound, ChannelInfo, Event, Happened, Reason, RunState};
 pub use self::identity::*;
+pub use self::transfer::*;
 
 /// An error: a stable code, a message for people, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -366,4 +368,7 @@ pub struct Health {
 /// | GET | `/events?since=&channel=&html=true` | [`Event`]s as server-sent events; `Last-Event-ID` goes before `since` |
 /// | GET | `/events/ws?since=&channel=&html=true` | [`Event`]s over a WebSocket |
 /// | GET, PUT | `/watermarks` | the object of 5.8 |
+/// | GET | `/backup` | the database, as a file |
+/// | GET | `/export?channel=` | lines of JSON; `channel` may be repeated |
+/// | POST | `/import` | lines of JSON, `content-type: application/jsonl` → [`Imported`] |
 pub const API: &str = "/api/v1";

@@ -126,7 +126,7 @@ pub(super) fn add_channel(
     Ok(Reply::Channel(channel))
 }
 
-pub(super) fn check_channel_name(name: &str) -> Result<(), ApiError> {
+pub(crate) fn check_channel_name(name: &str) -> Result<(), ApiError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if name.is_empty() || name.len() > CHANNEL_NAME_MAX || !name.chars().all(plain) {
         return Err(ApiError::invalid(format!(
@@ -176,6 +176,14 @@ pub(super) fn direct_binding(
     let Some(model) = elsewhere.max_by_key(|binding| binding.created_at) else { return Ok(None) };
     let spec = NewBinding { channel: channel.clone(), ..model.spec };
     Ok(Some(store.add_binding(&spec, now.wall)?))
+}
+
+/// A name of a person or agent as it stands, without `@` and in small letters.
+pub(crate) fn check_name(name: &str) -> Result<(), ApiError> {
+    match bare_handle(name)? == name {
+        true => Ok(()),
+        false => Err(ApiError::invalid(format!("{name:?} is not how a name is written here"))),
+    }
 }
 
 pub(super) fn bare_handle(text: &str) -> Result<String, ApiError> {

@@ -27,7 +27,7 @@ pub(super) fn permit(store: &dyn Store, who: &Principal, request: &Request) -> R
         Request::Delete { message } => of_message(store, who, message, rights::may_delete_message),
         Request::Cancel { run } => of_run(store, who, run, rights::may_cancel_run),
         Request::Retry { run } => of_run(store, who, run, rights::may_retry_run),
-        Request::ImportWatermarks(_) => allowed(rights::may_import(who), "channel", ""),
+        Request::ImportWatermarks(_) | Request::Import(_) => allowed(rights::may_import(who), "channel", ""),
         Request::Tool(_) | Request::Shutdown | Request::CancelTurns | Request::As(..) => {
             Err(ApiError::forbidden("this is not asked for by people"))
         }

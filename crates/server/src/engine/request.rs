@@ -8,6 +8,8 @@ use storage::{
 
 use super::identity::Act;
 use crate::rights::Principal;
+pub use crate::spool::Spool;
+pub use crate::transfer::Brought;
 
 use super::ToolCall;
 
@@ -94,6 +96,8 @@ pub enum Request {
     Tool(Box<ToolCall>),
     /// Put watermarks in place.
     ImportWatermarks(Vec<PlacedWatermark>),
+    /// Bring the channels of an export that was checked.
+    Import(Spool),
     /// No new work; turns may end.
     Shutdown,
     /// Cancel the turns that still run.
@@ -122,6 +126,8 @@ pub enum Reply {
     Message(Box<Message>),
     /// A run.
     Run(Box<Run>),
+    /// What an import brought.
+    Brought(Box<Brought>),
     /// What a tool tells the agent.
     Told(String),
     /// Done.

@@ -4,7 +4,7 @@ use delivery::model::{AuthorKind, Key, MessageId, RunId};
 use delivery::residency::{self, After};
 use delivery::turn::Told;
 use delivery::{Author, queue};
-use storage::{Ending, Message, NewMessage, Run, RunStatus, Store};
+use storage::{CredentialKind, Ending, Message, NewMessage, Run, RunStatus, Store};
 
 use super::post::{posted, refuse_archived};
 use super::tool::keep_fetched;
@@ -14,12 +14,24 @@ use crate::error::ApiError;
 /// Why sessions end with their server.
 const RESTARTED: &str = "the server was restarted";
 
+/// Why a run that waited when a backup was made does not begin: the server before may have had its turn since.
+const RESTORED: &str = "it waited when the backup was made that this server was restored from; whether it was answered \
+                        after that is not known";
+
 impl Engine {
-    /// Takes up the runs that the last server left (2.8).
+    /// Takes up the runs that the last server left (2.8). After a restore none begins: it may have had its turn since
+    /// the backup was made, and what an agent did once must not happen twice.
     pub(super) fn pick_up_runs(&mut self, store: &mut dyn Store, now: Now) -> Result<(), ApiError> {
+        let restored = store.take_restored()?;
+        if restored {
+            end_links(store, now)?;
+        }
         for run in store.open_runs()? {
             store.end_session(&run.key, RESTARTED, now.wall)?;
             match run.status {
+                RunStatus::Queued if restored => {
+                    self.end_visibly(store, &run, RunStatus::Cancelled, RESTORED, now)?;
+                }
                 RunStatus::Queued => self.enqueue(&run),
                 RunStatus::Running => {
                     let reason =
@@ -237,4 +249,12 @@ pub(super) fn read_told(json: &str) -> Told {
 /// For the store.
 pub(super) fn write_told(told: &Told) -> String {
     serde_json::to_string(told).unwrap_or_default()
+}
+
+/// A link is good once, and may have been used since the backup was made.
+fn end_links(store: &mut dyn Store, now: Now) -> Result<(), ApiError> {
+    for person in store.people()? {
+        store.end_credentials(&person.id, &[CredentialKind::Link], now.wall)?;
+    }
+    Ok(())
 }

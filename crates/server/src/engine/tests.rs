@@ -2,6 +2,7 @@
 
 mod among;
 mod identity;
+mod moved;
 mod tools;
 mod world;
 

@@ -93,6 +93,8 @@ fn rights_in_the_workspace() {
     check("add channel", &may_add_channel, "++-");
     check("post as", &may_post_as, "+--");
     check("import", &may_import, "+--");
+    check("export", &may_export, "+--");
+    check("back up", &may_back_up, "+--");
     check("manage people", &may_manage_people, "+--");
     check("see all people", &may_see_all_people, "++-");
     check("see agent setup", &may_see_agent_setup, "+--");

@@ -58,6 +58,23 @@ impl World {
         Self { folder, store, engine, mono, given }
     }
 
+    /// A server on what a backup has of this one, which goes on.
+    pub(super) fn restored(&self) -> Self {
+        let (folder, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let (file, data) = (elsewhere.path().join("backup.db"), folder.path());
+        storage::back_up(self.folder.path(), &file, storage::Present::Keep, &mut |_, _| ()).unwrap();
+        storage::restore(&file, data, &mut |_, _| ()).unwrap();
+        let mut store = Sqlite::open(data, Timestamp { ms: 0 }).unwrap();
+        let mut engine = recover(&mut store);
+        let given = std::iter::from_fn(|| engine.next_command()).collect();
+        Self { folder, store, engine, mono: self.mono, given }
+    }
+
+    /// The folder of its files.
+    pub(super) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     pub(super) fn step(&mut self, input: &Input) -> Result<Reply, ApiError> {
         let now = now(self.mono);
         let mut answer = None;
