@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, channel, delete, edit, history, invite, person, post, render, run, search, serve, tail, token,
-    watermarks,
+    agent, backup, channel, delete, edit, export, history, import, invite, person, post, render, restore,
+    run, search, serve, tail, token, watermarks,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -49,6 +49,10 @@ enum Command {
     Render(render::Render),
     #[command(subcommand)]
     Watermarks(watermarks::Watermarks),
+    Backup(backup::BackUp),
+    Restore(restore::Restore),
+    Export(export::Export),
+    Import(import::Import),
 }
 
 impl Arguments {
@@ -71,6 +75,10 @@ impl Arguments {
             Command::Tail(command) => command.run(&context),
             Command::Render(command) => command.run(),
             Command::Watermarks(command) => command.run(&context),
+            Command::Backup(command) => command.run(&context),
+            Command::Restore(command) => command.run(&context),
+            Command::Export(command) => command.run(&context),
+            Command::Import(command) => command.run(&context),
         }
     }
 }

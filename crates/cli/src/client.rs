@@ -1,6 +1,7 @@
 //! A small blocking client of the HTTP API.
 
 mod follow;
+mod stream;
 
 use std::fmt::Write as _;
 use std::io;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use server::wire::{API, ErrorBody};
+pub(crate) use stream::cannot_write;
 use ureq::AsSendBody;
 use ureq::http::{self, Method, Request, Uri};
 
@@ -176,9 +178,7 @@ impl Client {
 
     /// Makes a call; a server that asks for patience gets it, and is asked again.
     fn run<T: DeserializeOwned>(&self, call: &Call, body: Option<&[u8]>) -> Result<T, Failure> {
-        if let Some(home) = self.home.as_ref().filter(|home| !server::in_use(&home.folder)) {
-            return Err(home.without_server(Kind::Unreachable));
-        }
+        self.look_home()?;
         let mut waited = Duration::ZERO;
         loop {
             match self.try_once(call, body)? {
@@ -191,6 +191,14 @@ impl Client {
                     thread::sleep(pause);
                 }
             }
+        }
+    }
+
+    /// That a server that was found by its data folder still has it.
+    fn look_home(&self) -> Result<(), Failure> {
+        match self.home.as_ref().filter(|home| !server::in_use(&home.folder)) {
+            Some(home) => Err(home.without_server(Kind::Unreachable)),
+            None => Ok(()),
         }
     }
 

@@ -1,14 +1,18 @@
 //! The commands, one file each.
 
 pub(crate) mod agent;
+pub(crate) mod backup;
 pub(crate) mod channel;
 pub(crate) mod delete;
 pub(crate) mod edit;
+pub(crate) mod export;
 pub(crate) mod history;
+pub(crate) mod import;
 pub(crate) mod invite;
 pub(crate) mod person;
 pub(crate) mod post;
 pub(crate) mod render;
+pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod serve;

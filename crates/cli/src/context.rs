@@ -18,6 +18,15 @@ pub(crate) struct Context {
     base: PathBuf,
 }
 
+/// Where a whole server's data is.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// In this folder, whether its server runs or not.
+    Folder(PathBuf),
+    /// With this server.
+    Server(Client),
+}
+
 /// `server.json`, which a running server keeps in its data folder.
 #[derive(Debug, Deserialize)]
 struct Running {
@@ -45,6 +54,15 @@ impl Context {
     /// The folder that relative paths start from.
     pub(crate) fn base(&self) -> &Path {
         &self.base
+    }
+
+    /// Where a whole server's data is: the data folder, or the server at `HIGHWATER_URL`, if that is set and `--data`
+    /// is not.
+    pub(crate) fn source(&self) -> Result<Source, Failure> {
+        if self.data.is_none() && self.env.text("HIGHWATER_URL")?.is_some() {
+            return Ok(Source::Server(self.client()?));
+        }
+        Ok(Source::Folder(config::data_folder(self.data.as_deref(), &self.env, &self.base)?))
     }
 
     /// A client of the running server: of the one at `HIGHWATER_URL`, if that is set and `--data` is not, else

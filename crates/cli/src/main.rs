@@ -12,6 +12,7 @@ mod guide;
 mod input;
 mod interrupt;
 mod progress;
+mod transfer;
 
 use std::process::ExitCode;
 

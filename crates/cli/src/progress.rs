@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 
 /// How often the line is drawn.
-const TICK: Duration = Duration::from_millis(120);
+pub(crate) const TICK: Duration = Duration::from_millis(120);
 
 /// The line; it goes away when this is dropped.
 pub(crate) struct Progress {

@@ -51,6 +51,13 @@ fn commands_are_understood() {
         &["watermarks", "export"],
         &["watermarks", "export", "channel-watermarks.json"],
         &["watermarks", "import", "-"],
+        &["backup", "file.db"],
+        &["backup", "file.db", "--overwrite", "--data", "d"],
+        &["restore", "file.db", "--data", "d"],
+        &["export"],
+        &["export", "--channel", "general", "--channel", "board", "file.jsonl", "--overwrite"],
+        &["import", "-"],
+        &["import", "file.jsonl", "--json"],
     ] {
         check(line, Ok(()));
     }
