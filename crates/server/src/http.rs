@@ -34,7 +34,6 @@ pub(crate) use gate::Gate;
 pub(crate) use identify::Identify;
 pub(crate) use people::{link, url};
 pub(crate) use sign_in::SignIns;
-pub(crate) use transfer::TRANSFERS_MAX;
 
 /// Bytes of a request's body at most: a message of 64 KiB, every byte escaped, with room.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -48,7 +47,6 @@ pub(crate) struct App {
     pub(crate) start: Arc<StartAgents>,
     pub(crate) clock: Clock,
     pub(crate) sign_ins: SignIns,
-    pub(crate) transfers: Arc<tokio::sync::Semaphore>,
     pub(crate) port: u16,
 }
 

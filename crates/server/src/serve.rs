@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use crate::engine::{Engine, Request, Rules};
 use crate::error::{ApiError, Code};
 use crate::events::{self, Hub};
-use crate::http::{App, Gate, Identify, SignIns, TRANSFERS_MAX, link, router, url};
+use crate::http::{App, Gate, Identify, SignIns, link, router, url};
 use crate::mcp::{self, Tokens, ToolAccess};
 use crate::preset;
 use crate::secret;
@@ -95,8 +95,6 @@ pub async fn serve(
     let mut store = open(&settings.data, clock.now().wall)?;
     let data =
         settings.data.canonicalize().map_err(|error| io("find the data folder", &settings.data, &error))?;
-    tell_migration(&store);
-    spool::sweep(&data);
     // One that a killed server left behind: its port may be anybody's by now.
     let _ = std::fs::remove_file(data.join(SERVER_FILE));
     let token = owner_token(&data)?;
@@ -139,7 +137,6 @@ pub async fn serve(
         start: Arc::new(start),
         clock,
         sign_ins: SignIns::new(),
-        transfers: Arc::new(tokio::sync::Semaphore::new(TRANSFERS_MAX)),
         port,
     };
     let rounds = events::spawn(hub.clone());
@@ -222,7 +219,7 @@ fn tell_migration(store: &Sqlite) {
 
 /// Opens the store. A server that has the folder already is named.
 fn open(data: &Path, now: Timestamp) -> Result<Sqlite, ServeError> {
-    Sqlite::open(data, now).map_err(|error| {
+    let store = Sqlite::open(data, now).map_err(|error| {
         let ServeError { code, message } = error.into();
         if !storage::in_use(data) {
             return ServeError { code, message };
@@ -233,7 +230,10 @@ fn open(data: &Path, now: Timestamp) -> Result<Sqlite, ServeError> {
             |other| format!("; it is process {} at {}", other.pid, other.url),
         );
         ServeError { code: Code::Conflict, message: message + &who }
-    })
+    })?;
+    tell_migration(&store);
+    spool::sweep(data);
+    Ok(store)
 }
 
 fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> ServeError {

@@ -59,11 +59,13 @@ fn of_folder(data: &Path, file: &Path, overwrite: Overwrite) -> Result<Backup, F
         Overwrite::Never => Present::Keep,
         Overwrite::Always => Present::Replace,
     };
-    backup::back_up(data, file, there, &mut |done, total| line.show(done, Some(total))).map_err(|error| {
-        match Kind::of_answer(error.code.as_str(), 0) {
-            Kind::Conflict => present(file),
-            kind => Failure::new(kind, error.message)
-                .hint_if(Kind::NotFound, "name the server's data folder with --data DIR"),
+    let made = backup::back_up(data, file, there, &mut |done, total| line.show(done, Some(total)));
+    made.map_err(|error| {
+        let kind = Kind::of_answer(error.code.as_str(), 0);
+        if kind == Kind::Conflict {
+            return present(file);
         }
+        let failure = Failure::new(kind, error.message);
+        failure.hint_if(Kind::NotFound, "name the server's data folder with --data DIR")
     })
 }

@@ -15,6 +15,8 @@ mod http;
 #[cfg(test)]
 mod identity;
 #[cfg(test)]
+mod operations;
+#[cfg(test)]
 mod outcomes;
 #[cfg(test)]
 mod processes;

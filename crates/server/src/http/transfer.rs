@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::{StreamExt as _, stream};
 use storage::{Present, Read, Sqlite};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::admin::unexpected;
 use super::identify::Who;
@@ -21,8 +21,8 @@ use crate::spool::Spool;
 use crate::wire;
 use crate::{reach, transfer};
 
-/// Transfers at once at most: each takes as much of the disk as it is large.
-pub(crate) const TRANSFERS_MAX: usize = 2;
+/// Places for transfers, of this process and so of its one server: each takes as much of the disk as it is large.
+static PLACES: Semaphore = Semaphore::const_new(2);
 /// Bytes of an import at most: more than any channel has, less than what fills a disk by mistake.
 const IMPORT_BYTES_MAX: u64 = 16 << 30;
 /// Bytes that are sent at once.
@@ -32,7 +32,7 @@ const LINES: &str = "application/jsonl";
 
 /// The whole database as it is at one moment, as a file to restore.
 pub(super) async fn backup(State(app): State<App>, who: Who) -> Result<Response, ApiError> {
-    let place = app.transfer(rights::may_back_up(&who.principal))?;
+    let place = place(rights::may_back_up(&who.principal))?;
     let folder = app.start.data.clone();
     let spool = blocking(move || {
         Spool::made(&folder, |path| {
@@ -49,7 +49,7 @@ pub(super) async fn export(
     who: Who,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
-    let place = app.transfer(rights::may_export(&who.principal))?;
+    let place = place(rights::may_export(&who.principal))?;
     let names = names(query.as_deref().unwrap_or_default())?;
     let (folder, now) = (app.start.data.clone(), app.clock.now().wall);
     let spool = blocking(move || {
@@ -69,7 +69,7 @@ pub(super) async fn import(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<wire::Imported>, ApiError> {
-    let _place = app.transfer(rights::may_import(&who.principal))?;
+    let _place = place(rights::may_import(&who.principal))?;
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.eq_ignore_ascii_case(LINES) {
         return Err(ApiError::invalid(format!("send an export, with `content-type: {LINES}`")));
@@ -90,15 +90,15 @@ pub(super) async fn import(
     }))
 }
 
-impl App {
-    /// A place among the transfers, for those who may have one.
-    fn transfer(&self, verdict: Verdict) -> Result<OwnedSemaphorePermit, ApiError> {
-        reach::allowed(verdict, "channel", "")?;
-        Arc::clone(&self.transfers).try_acquire_owned().map_err(|_| {
-            ApiError::conflict("other backups, exports or imports are going on; try again when they are done")
-        })
-    }
+/// A place among the transfers, for those who may have one.
+fn place(verdict: Verdict) -> Result<SemaphorePermit<'static>, ApiError> {
+    reach::allowed(verdict, "channel", "")?;
+    PLACES.try_acquire().map_err(|_| {
+        ApiError::conflict("other backups, exports or imports are going on; try again when they are done")
+    })
+}
 
+impl App {
     /// Takes a body in.
     async fn receive(&self, body: Body) -> Result<Spool, ApiError> {
         let folder = self.start.data.clone();
@@ -139,7 +139,12 @@ fn names(query: &str) -> Result<Vec<String>, ApiError> {
 }
 
 /// Sends a file; the place is free when it is sent, or nobody wants it any more.
-fn download(spool: Spool, kind: &'static str, name: &'static str, place: OwnedSemaphorePermit) -> Response {
+fn download(
+    spool: Spool,
+    kind: &'static str,
+    name: &'static str,
+    place: SemaphorePermit<'static>,
+) -> Response {
     let bytes = spool.bytes();
     let chunks = stream::try_unfold((spool, 0_u64, place), |(spool, from, place)| async move {
         let read = spool.clone();

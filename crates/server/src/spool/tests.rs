@@ -27,7 +27,7 @@ fn lines_come_in_order_without_their_ends() {
     check(b"one", &["one"]);
     check(b"one\n", &["one"]);
     check(b"one\n\ntwo", &["one", "", "two"]);
-    let long = "x".repeat(LINE_BYTES_MAX as usize);
+    let long = "x".repeat(usize::try_from(LINE_BYTES_MAX).unwrap());
     check(format!("{long}\nnext").as_bytes(), &[&long, "next"]);
     let folder = tempfile::tempdir().unwrap();
     let spool = spool(folder.path(), format!("{long}x\n").as_bytes());

@@ -74,7 +74,8 @@ impl Work<'_> {
                     created_at: channel.created_at,
                     archived_at: channel.archived_at,
                 };
-                let id = self.store.bring_channel(&new).map_err(|error| clash(error, &channel.name))?;
+                let id =
+                    self.store.bring_channel(&new, self.now).map_err(|error| clash(error, &channel.name))?;
                 self.channel = Some(id);
                 self.agents.clear();
                 self.runs.clear();
@@ -85,7 +86,7 @@ impl Work<'_> {
                 let person = self.people.get(&member.person).cloned().ok_or_else(|| lost("person"))?;
                 let channel = self.channel()?;
                 let new = BroughtMember { channel, person, rank: member.rank, since: member.since };
-                self.store.bring_member(&new).map_err(stored("person"))
+                self.store.bring_member(&new, self.now).map_err(stored("person"))
             }
             Record::Agent(agent) => {
                 let new = BroughtAgent {
@@ -121,7 +122,7 @@ impl Work<'_> {
             created_at: person.created_at,
             deactivated_at: person.deactivated_at,
         };
-        let (id, brought) = self.store.bring_person(&new).map_err(stored("name"))?;
+        let (id, brought) = self.store.bring_person(&new, self.now).map_err(stored("name"))?;
         match brought {
             storage::Brought::There => {}
             storage::Brought::Made => {

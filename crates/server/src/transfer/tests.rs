@@ -1,114 +1,12 @@
 //! Exports and imports, as whole files: what goes out comes back, and what does not fit is named by its place.
 
-use delivery::model::{ChannelId, Key, MessageId, Policy, RunId, SessionPolicy};
-use delivery::{Author, AuthorKind, Timestamp};
-use storage::{
-    Access, AddressedBy, Appended, Binding, ChannelChange, Ending, EnvVar, NewBinding, NewMessage, PersonId,
-    Rank, Read, Role, RunStatus, Sqlite, Store, StoreIdentity as _, Usage,
-};
-use tempfile::TempDir;
+mod world;
 
+use delivery::model::Key;
+use storage::{ChannelKind, Read as _, Role, RunStatus, Store as _};
+
+use self::world::{World, history};
 use super::*;
-
-/// A store in a folder that goes with it.
-struct World {
-    folder: TempDir,
-    store: Sqlite,
-    now: i64,
-}
-
-impl World {
-    /// As after the first start of a server.
-    fn new() -> Self {
-        let folder = TempDir::new().unwrap();
-        let mut store = Sqlite::open(&folder.path().join("data"), Timestamp { ms: 0 }).unwrap();
-        let owner = store.add_person("olive", Role::Owner, Timestamp { ms: 5 }).unwrap();
-        let general = store.add_channel("general", None, Timestamp { ms: 5 }).unwrap();
-        store.add_membership(&general.id, &owner.id, Rank::Manager, Timestamp { ms: 5 }).unwrap();
-        Self { folder, store, now: 1_796_000_000_000 }
-    }
-
-    fn now(&mut self) -> Timestamp {
-        self.now += 1_000;
-        Timestamp { ms: self.now }
-    }
-
-    fn bind(&mut self, channel: &ChannelId, handle: &str) -> Binding {
-        let env = EnvVar { name: "KEY".to_owned(), value: Some("canary-of-env".to_owned()) };
-        let new = NewBinding {
-            channel: channel.clone(),
-            handle: handle.to_owned(),
-            preset: "custom".to_owned(),
-            command: vec!["agent".to_owned(), "--key=canary-of-command".to_owned()],
-            delivery: Policy::Lean,
-            session: SessionPolicy::Resident,
-            supervised: true,
-            env: vec![env],
-            model: None,
-            cwd: None,
-            instructions: Some("canary-of-instructions".to_owned()),
-            addressed_by: AddressedBy::Members,
-        };
-        let now = self.now();
-        self.store.add_binding(&new, now).unwrap()
-    }
-
-    fn append(
-        &mut self,
-        channel: &ChannelId,
-        thread: Option<&MessageId>,
-        name: &str,
-        text: &str,
-    ) -> MessageId {
-        let kind = match name {
-            "Highwater" => AuthorKind::System,
-            agent if agent.starts_with('@') => AuthorKind::Agent,
-            _ => AuthorKind::User,
-        };
-        let new = NewMessage {
-            channel: channel.clone(),
-            thread: thread.cloned(),
-            author: Author { kind, name: name.to_owned() },
-            native: None,
-            run: None,
-            text: text.to_owned(),
-            client_id: Some(format!("client-{}", self.now)),
-        };
-        let now = self.now();
-        match self.store.append(&new, now).unwrap() {
-            Appended::New(message) | Appended::Before(message) => message.row.id,
-        }
-    }
-
-    fn export(&mut self, names: &[&str]) -> String {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let now = self.now();
-        let mut out = Vec::new();
-        export(&self.store, &names, now, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    }
-
-    fn spool(&self, text: &[u8]) -> Spool {
-        Spool::written::<std::io::Error>(self.folder.path(), |out| out.write_all(text)).unwrap()
-    }
-
-    /// As the service does it: checked first, then in one transaction.
-    fn import(&mut self, text: &str) -> Result<Brought, ApiError> {
-        let spool = self.spool(text.as_bytes());
-        check(&spool)?;
-        let now = self.now();
-        let mut result = None;
-        let stored = self.store.atomic(&mut |store| {
-            let brought = bring::bring(store, &spool, now);
-            let kept = brought.is_ok();
-            result = Some(brought);
-            if kept { Ok(()) } else { Err(storage::Error::Conflict("undone".to_owned())) }
-        });
-        let result = result.unwrap();
-        assert_eq!(stored.is_ok(), result.is_ok());
-        result
-    }
-}
 
 /// What has to be equal: all but the time of the export, and the ages of people who are in both.
 fn comparable(export: &str) -> Vec<serde_json::Value> {
@@ -123,139 +21,6 @@ fn comparable(export: &str) -> Vec<serde_json::Value> {
         }
     }
     lines
-}
-
-/// A small generator (xorshift), so that a printed seed makes the same history again.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % limit as u64).unwrap()
-    }
-
-    fn of<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
-        if all.is_empty() { None } else { Some(&all[self.below(all.len())]) }
-    }
-}
-
-/// A history in which anything may happen.
-fn history(seed: u64) -> World {
-    let mut random = Random(seed);
-    let mut world = World::new();
-    let people = ["aiko", "ben", "zoe"];
-    for (name, role) in people.iter().zip([Role::Member, Role::Guest, Role::Member]) {
-        let now = world.now();
-        let person = world.store.add_person(name, role, now).unwrap();
-        world.store.set_password(&person.id, "canary-of-password").unwrap();
-    }
-    let mut channels = vec![world.store.channel("general").unwrap().id];
-    for (name, direct) in [("board", None), ("tutor", Some("guide"))] {
-        let now = world.now();
-        channels.push(world.store.add_channel(name, direct, now).unwrap().id);
-    }
-    let agents: Vec<Binding> = channels.clone().iter().map(|channel| world.bind(channel, "guide")).collect();
-    let mut roots: Vec<Vec<MessageId>> = vec![Vec::new(); channels.len()];
-    let mut all: Vec<Vec<MessageId>> = roots.clone();
-    let mut ended: Vec<Vec<RunId>> = vec![Vec::new(); channels.len()];
-    let mut renamed = 0;
-    for step in 0..150 {
-        let at = random.below(channels.len());
-        let channel = channels[at].clone();
-        match random.below(12) {
-            0..=4 => {
-                let names = ["olive", "aiko", "ben", "zoe", "gone", "@guide", "Highwater"];
-                let name = names[random.below(names.len())];
-                let id = world.append(
-                    &channel,
-                    None,
-                    name,
-                    &format!("message {step} \u{1F980} \"quoted\"\n@guide"),
-                );
-                roots[at].push(id.clone());
-                all[at].push(id);
-            }
-            5 | 6 => {
-                if let Some(root) = random.of(&roots[at]).cloned()
-                    && world.store.message(&root).unwrap().row.deleted_seq.is_none()
-                {
-                    let id = world.append(&channel, Some(&root), "aiko", &format!("reply {step}"));
-                    all[at].push(id);
-                }
-            }
-            7 => {
-                if let Some(id) = random.of(&all[at]).cloned() {
-                    let now = world.now();
-                    // One that was deleted cannot be.
-                    let _ = world.store.edit(&id, &format!("edited {step}"), now);
-                }
-            }
-            8 => {
-                if let Some(id) = random.of(&all[at]).cloned() {
-                    let now = world.now();
-                    world.store.delete(&id, now).unwrap();
-                }
-            }
-            9 => {
-                if let Some(id) = random.of(&all[at]).cloned() {
-                    let again = random.of(&ended[at]).cloned();
-                    let run = world.run(&agents[at], &id, again.as_ref(), random.below(3));
-                    ended[at].push(run);
-                }
-            }
-            10 => {
-                let person = world.store.people().unwrap()[random.below(4)].id.clone();
-                let now = world.now();
-                world.store.add_membership(&channel, &person, Rank::Member, now).unwrap();
-            }
-            _ => {
-                renamed += 1;
-                world.change(&channel, renamed);
-            }
-        }
-    }
-    world
-}
-
-impl World {
-    fn run(&mut self, agent: &Binding, message: &MessageId, again: Option<&RunId>, how: usize) -> RunId {
-        let key = Key { channel: agent.spec.channel.clone(), binding: agent.id.clone() };
-        let now = self.now();
-        let run = self.store.add_run(&key, message, again, now).unwrap().id;
-        let status = [RunStatus::Failed, RunStatus::Cancelled, RunStatus::Succeeded][how];
-        let usage = Some(Usage { input: Some(7), ..Usage::default() }).filter(|_| how == 2);
-        let error = Some("for a reason".to_owned()).filter(|_| how < 2);
-        let new = NewMessage {
-            channel: agent.spec.channel.clone(),
-            thread: None,
-            author: Author { kind: AuthorKind::Agent, name: "@guide".to_owned() },
-            native: Some("canary-of-session".into()),
-            run: Some(run.clone()),
-            text: format!("of {run}"),
-            client_id: None,
-        };
-        let now = self.now();
-        self.store.append(&new, now).unwrap();
-        let ending = Ending { status, error, usage, told: None };
-        let now = self.now();
-        self.store.end_run(&run, &ending, now).unwrap();
-        run
-    }
-
-    fn change(&mut self, channel: &ChannelId, n: usize) {
-        let zoe: PersonId = self.store.people().unwrap().pop().unwrap().id;
-        self.store.rename_person(&zoe, &format!("zoe{n}")).unwrap();
-        let now = self.now();
-        self.store.set_deactivated(&zoe, n.is_multiple_of(2).then_some(now)).unwrap();
-        self.store.change_channel(channel, &ChannelChange::Topic(format!("topic {n}"))).unwrap();
-        let archived = (!n.is_multiple_of(2)).then_some(now);
-        self.store.change_channel(channel, &ChannelChange::ArchivedAt(archived)).unwrap();
-        if self.store.channel_by_id(channel).unwrap().direct.is_none() {
-            self.store.change_channel(channel, &ChannelChange::Access(Access::Private)).unwrap();
-        }
-    }
 }
 
 #[test]
@@ -354,79 +119,62 @@ const LINES: &[&str] = &[
     r#"{"end":{"records":9}}"#,
 ];
 
+/// Changes of [`LINES`]: line, what is changed in it, what stands at the place that is named, what is wrong.
+const MISFITS: &[(usize, &str, &str, &str, &str)] = &[
+    (1, "highwater-export", "other", "{", "this is no export of Highwater, which begins with"),
+    (
+        1,
+        "\"version\":1",
+        "\"version\":2,\"more\":3",
+        "\"version\":",
+        "the file has version 2 of the format, and this Highwater reads 1; import it with the version of Highwater that wrote it (0.1.0), or a newer one",
+    ),
+    (
+        2,
+        "\"member\"",
+        "\"king\"",
+        "\",\"created_at",
+        "unknown variant `king`, expected one of `owner`, `member`, `guest`",
+    ),
+    (2, "aiko", "Aiko", "\"name\":", "\"Aiko\" is not how a name is written here"),
+    (2, "\"role\"", "\"rule\"", "\":\"member\"", "unknown field `rule`, expected one of"),
+    (2, "{\"person\"", "{\"pirson\"", "\":{\"name", "unknown variant `pirson`, expected one of"),
+    (
+        3,
+        "plans",
+        "no good",
+        "\"name\":",
+        "a channel's name is 1 to 64 of a-z, 0-9, - and _; \"no good\" is not",
+    ),
+    (4, "aiko", "ben", "\"person\":", "ben does not stand before it"),
+    (4, "plans", "board", "\"channel\":", "channel board stands amid channel plans"),
+    (5, "\"claude\"", "\"system\"", "\"handle\":", "the name system is Highwater's own; choose another"),
+    (6, "\"seq\":1", "\"seq\":2", "\"seq\":", "the next event of channel plans has the number 1, not 2"),
+    (6, "@claude hi", "", "\"text\":", "a text has 1 to 65536 bytes"),
+    (6, "\"user\"", "\"system\"", "\"author\":", "\"aiko\" is no name of such an author"),
+    (
+        7,
+        "T09:02",
+        "T09:01",
+        "\"at\":",
+        "it is not later than the event before it, of 2026-11-30T09:01:00.000Z",
+    ),
+    (7, "\"thread\":1", "\"thread\":2", "\"thread\":", "no message that can have a thread has the number 2"),
+    (8, "\"message\":2", "\"message\":1", "\"message\":", "message 1 has a text, or was deleted before"),
+    (9, "\"n\":1", "\"n\":2", "\"n\":", "the next run of channel plans has the number 1"),
+    (9, "\"agent\":\"claude\"", "\"agent\":\"codex\"", "\"agent\":", "codex does not stand before it"),
+    (9, "\"message\":1", "\"message\":3", "\"message\":", "no message before it has the number 3"),
+    (9, "\"succeeded\"", "\"queued\"", "\"ended_at\":", "a run has an end if it has ended, and only then"),
+    (9, "[2]", "[2],\"retry_of\":1", "\"retry_of\":", "it tries a run again that does not stand before it"),
+    (10, "9", "8", "\"records\":", "9 records stand before, not 8"),
+    (10, "}}", "}", "}", "EOF while parsing an object"),
+];
+
 #[test]
 fn what_does_not_fit_is_named_by_its_place() {
     let whole = LINES.join("\n") + "\n";
     assert_eq!(World::new().import(&whole).map(|brought| brought.messages), Ok(2));
-    // (line, what is changed in it, what stands at the place that is named, what is wrong)
-    let table: &[(usize, &str, &str, &str, &str)] = &[
-        (1, "highwater-export", "other", "{", "this is no export of Highwater, which begins with"),
-        (
-            1,
-            "\"version\":1",
-            "\"version\":2,\"more\":3",
-            "\"version\":",
-            "the file has version 2 of the format, and this Highwater reads 1; import it with the version of Highwater that wrote it (0.1.0), or a newer one",
-        ),
-        (
-            2,
-            "\"member\"",
-            "\"king\"",
-            "\",\"created_at",
-            "unknown variant `king`, expected one of `owner`, `member`, `guest`",
-        ),
-        (2, "aiko", "Aiko", "\"name\":", "\"Aiko\" is not how a name is written here"),
-        (2, "\"role\"", "\"rule\"", "\":\"member\"", "unknown field `rule`, expected one of"),
-        (2, "{\"person\"", "{\"pirson\"", "\":{\"name", "unknown variant `pirson`, expected one of"),
-        (
-            3,
-            "plans",
-            "no good",
-            "\"name\":",
-            "a channel's name is 1 to 64 of a-z, 0-9, - and _; \"no good\" is not",
-        ),
-        (4, "aiko", "ben", "\"person\":", "ben does not stand before it"),
-        (4, "plans", "board", "\"channel\":", "channel board stands amid channel plans"),
-        (5, "\"claude\"", "\"system\"", "\"handle\":", "the name system is Highwater's own; choose another"),
-        (6, "\"seq\":1", "\"seq\":2", "\"seq\":", "the next event of channel plans has the number 1, not 2"),
-        (6, "@claude hi", "", "\"text\":", "a text has 1 to 65536 bytes"),
-        (6, "\"user\"", "\"system\"", "\"author\":", "\"aiko\" is no name of such an author"),
-        (
-            7,
-            "T09:02",
-            "T09:01",
-            "\"at\":",
-            "it is not later than the event before it, of 2026-11-30T09:01:00.000Z",
-        ),
-        (
-            7,
-            "\"thread\":1",
-            "\"thread\":2",
-            "\"thread\":",
-            "no message that can have a thread has the number 2",
-        ),
-        (8, "\"message\":2", "\"message\":1", "\"message\":", "message 1 has a text, or was deleted before"),
-        (9, "\"n\":1", "\"n\":2", "\"n\":", "the next run of channel plans has the number 1"),
-        (9, "\"agent\":\"claude\"", "\"agent\":\"codex\"", "\"agent\":", "codex does not stand before it"),
-        (9, "\"message\":1", "\"message\":3", "\"message\":", "no message before it has the number 3"),
-        (
-            9,
-            "\"succeeded\"",
-            "\"queued\"",
-            "\"ended_at\":",
-            "a run has an end if it has ended, and only then",
-        ),
-        (
-            9,
-            "[2]",
-            "[2],\"retry_of\":1",
-            "\"retry_of\":",
-            "it tries a run again that does not stand before it",
-        ),
-        (10, "9", "8", "\"records\":", "9 records stand before, not 8"),
-        (10, "}}", "}", "}", "EOF while parsing an object"),
-    ];
-    for (n, from, to, at, what) in table {
+    for (n, from, to, at, what) in MISFITS {
         let changed = LINES[n - 1].replacen(from, to, 1);
         assert_ne!(changed, LINES[n - 1], "{from} is not in line {n}");
         let lines =
@@ -473,7 +221,7 @@ fn an_error_amid_an_import_undoes_all_of_it() {
     let mut world = World::new();
     let before = world.export(&[]);
     let now = world.now();
-    let plans = world.store.add_channel("zoo", None, now).unwrap().id;
+    let plans = world.store.add_channel("zoo", ChannelKind::Public, now).unwrap().id;
     world.append(&plans, None, "olive", "somebody wrote here");
     let zoo = LINES[2].replace("plans", "zoo");
     let lines = [&LINES[..9], &[&zoo, "{\"end\":{\"records\":10}}"]].concat();
