@@ -29,9 +29,18 @@ pub(crate) fn standing(store: &dyn Read, who: &Principal, channel: &Channel) -> 
 
 /// A channel by name, if it may be read.
 pub(crate) fn channel(store: &dyn Read, who: &Principal, name: &str) -> Result<Channel, ApiError> {
+    channel_for(store, who, name, rights::may_read_channel)
+}
+
+/// A channel by name, if the principal has this right there.
+pub(crate) fn channel_for(
+    store: &dyn Read,
+    who: &Principal,
+    name: &str,
+    right: impl FnOnce(&Principal, Standing) -> Verdict,
+) -> Result<Channel, ApiError> {
     let channel = store.channel(name)?;
-    let verdict = rights::may_read_channel(who, standing(store, who, &channel)?);
-    verdict.map_err(|denial| denied(denial, "channel", name))?;
+    right(who, standing(store, who, &channel)?).map_err(|denial| denied(denial, "channel", name))?;
     Ok(channel)
 }
 

@@ -1,7 +1,8 @@
 //! Who may do what: one function per right, pure over values, asked by every route.
 //!
 //! A right about a channel is decided from the principal and how the channel stands to them. What a principal may not
-//! read does not exist for them ([`Denial::Hidden`]); what they may read but not do is refused in words.
+//! read does not exist for them ([`Denial::Hidden`]); what they may read but not do is refused in words. So existence is
+//! asked first, before the scopes of the credential: a refused scope would tell that there is something.
 
 use storage::{Access, AddressedBy, Person, PersonId, Rank, Role, Scope, Scopes};
 
@@ -72,8 +73,8 @@ const DIRECT: Denial = Denial::Refused("a direct conversation belongs to its per
 /// Reading a channel: its messages, threads, runs, agents and people. Owners read everything, since who keeps the
 /// database does anyway.
 pub fn may_read_channel(who: &Principal, at: Standing) -> Verdict {
-    scope(who, Scope::Read)?;
-    reaches(who, at)
+    reaches(who, at)?;
+    scope(who, Scope::Read)
 }
 
 /// Finding public channels without being in them.
@@ -95,22 +96,22 @@ pub fn may_add_channel(who: &Principal) -> Verdict {
 
 /// Becoming a member of a channel by oneself.
 pub fn may_join_channel(who: &Principal, at: Standing) -> Verdict {
-    scope(who, Scope::Write)?;
     reaches(who, at)?;
+    scope(who, Scope::Write)?;
     open(at)
 }
 
 /// Ending one's own membership.
 pub fn may_leave_channel(who: &Principal, at: Standing) -> Verdict {
-    scope(who, Scope::Write)?;
     reaches(who, at)?;
+    scope(who, Scope::Write)?;
     open(at)
 }
 
 /// Making somebody else a member of a channel.
 pub fn may_invite(who: &Principal, at: Standing) -> Verdict {
-    scope(who, Scope::Write)?;
     reaches(who, at)?;
+    scope(who, Scope::Write)?;
     open(at)?;
     not_guest(who)?;
     inside_or_owner(who, at)
@@ -124,8 +125,8 @@ pub fn may_remove_member(who: &Principal, at: Standing) -> Verdict {
 
 /// Renaming a channel, archiving it, changing who may find it: its managers and owners.
 pub fn may_manage_channel(who: &Principal, at: Standing) -> Verdict {
-    scope(who, Scope::Write)?;
     reaches(who, at)?;
+    scope(who, Scope::Write)?;
     not_guest(who)?;
     match (who.role, at.rank) {
         (Role::Owner, _) | (_, Some(Rank::Manager)) => Ok(()),
@@ -137,8 +138,8 @@ pub fn may_manage_channel(who: &Principal, at: Standing) -> Verdict {
 
 /// Changing what a channel is about.
 pub fn may_set_topic(who: &Principal, at: Standing) -> Verdict {
-    scope(who, Scope::Write)?;
     reaches(who, at)?;
+    scope(who, Scope::Write)?;
     not_guest(who)?;
     inside_or_owner(who, at)
 }
@@ -146,8 +147,8 @@ pub fn may_set_topic(who: &Principal, at: Standing) -> Verdict {
 /// Posting under one's own name. A public channel takes posts of everybody but guests, who become members by it;
 /// any other those of its members.
 pub fn may_post(who: &Principal, at: Standing) -> Verdict {
-    scope(who, Scope::Write)?;
     reaches(who, at)?;
+    scope(who, Scope::Write)?;
     match (at.access, at.rank, who.role) {
         (_, Some(_), _) | (Access::Public, None, Role::Owner | Role::Member) => Ok(()),
         (Access::Public, None, Role::Guest) | (Access::Private, None, _) => match at.shape {
@@ -159,20 +160,21 @@ pub fn may_post(who: &Principal, at: Standing) -> Verdict {
 
 /// Posting under the name of somebody else.
 pub fn may_post_as(who: &Principal) -> Verdict {
-    owner(who)
+    owner(who)?;
+    scope(who, Scope::Write)
 }
 
 /// Changing a message's text. `author` is the person who wrote it; `None` for an agent's.
 pub fn may_edit_message(who: &Principal, at: Standing, author: Option<&PersonId>) -> Verdict {
-    scope(who, Scope::Write)?;
     reaches(who, at)?;
+    scope(who, Scope::Write)?;
     own_or_owner(who, author, "only its author or an owner may change a message")
 }
 
 /// Deleting a message.
 pub fn may_delete_message(who: &Principal, at: Standing, author: Option<&PersonId>) -> Verdict {
-    scope(who, Scope::Write)?;
     reaches(who, at)?;
+    scope(who, Scope::Write)?;
     own_or_owner(who, author, "only its author or an owner may delete a message")
 }
 
@@ -183,8 +185,8 @@ pub fn may_see_run(who: &Principal, at: Standing) -> Verdict {
 
 /// Cancelling a run. `asker` is the person whose message made it.
 pub fn may_cancel_run(who: &Principal, at: Standing, asker: Option<&PersonId>) -> Verdict {
-    scope(who, Scope::Write)?;
     reaches(who, at)?;
+    scope(who, Scope::Write)?;
     if asker == Some(&who.person) {
         return Ok(());
     }
@@ -211,8 +213,8 @@ pub fn may_remove_agent(who: &Principal, at: Standing) -> Verdict {
 
 /// Giving an agent a new session.
 pub fn may_start_fresh(who: &Principal, at: Standing) -> Verdict {
-    scope(who, Scope::Write)?;
     reaches(who, at)?;
+    scope(who, Scope::Write)?;
     not_guest(who)?;
     inside_or_owner(who, at)
 }
@@ -274,11 +276,10 @@ pub fn may_see_tokens(who: &Principal, person: &PersonId) -> Verdict {
 
 /// Ending a token or sign-in of a person.
 pub fn may_end_token(who: &Principal, person: &PersonId) -> Verdict {
-    scope(who, Scope::Admin)?;
     if self_or_owner(who, person).is_err() {
         return Err(Denial::Hidden);
     }
-    Ok(())
+    scope(who, Scope::Admin)
 }
 
 /// Taking a copy of everything: it holds what nobody else may read, and what proves who they are.
@@ -291,9 +292,10 @@ pub fn may_export(who: &Principal) -> Verdict {
     owner(who)
 }
 
-/// Importing what another server or backup had: it claims what others said and were shown.
+/// Importing what another server or backup had: it claims what others said and were shown. The answer is read.
 pub fn may_import(who: &Principal) -> Verdict {
-    owner(who)
+    owner(who)?;
+    scope(who, Scope::Read)
 }
 
 fn scope(who: &Principal, scope: Scope) -> Verdict {

@@ -13,7 +13,8 @@ use crate::error::ApiError;
 pub(super) const TURNS_MAX: u32 = 4;
 
 impl Engine {
-    /// Calls the agents that a reply begins with, but the one that wrote it. In a direct conversation there are none.
+    /// Calls the agents that a reply begins with, but the one that wrote it. In a direct conversation there are none, and
+    /// in a channel that was archived meanwhile no new turns begin.
     pub(super) fn call_by_reply(
         &mut self,
         store: &mut dyn Store,
@@ -22,7 +23,11 @@ impl Engine {
         message: &Message,
         now: Now,
     ) -> Result<(), ApiError> {
-        if !message.row.text.contains('@') || store.channel_by_id(&message.channel)?.direct.is_some() {
+        if !message.row.text.contains('@') {
+            return Ok(());
+        }
+        let channel = store.channel_by_id(&message.channel)?;
+        if channel.direct.is_some() || channel.archived_at.is_some() {
             return Ok(());
         }
         let bindings = store.bindings(Some(&message.channel))?;
@@ -47,7 +52,7 @@ impl Engine {
         }
         let named = self.within_recipients(store, message, named, now)?;
         let room = usize::try_from(room(store, run, message)?).unwrap_or(usize::MAX);
-        let (called, rest) = named.split_at(named.len().min(room));
+        let (chosen, rest) = named.split_at(named.len().min(room));
         if !rest.is_empty() {
             let text = format!(
                 "agents take {TURNS_MAX} turns in a row at most; not asked: {}. They go on when a person has written",
@@ -56,9 +61,15 @@ impl Engine {
             notice(store, message, text, now)?;
         }
         let bindings = store.bindings(Some(&message.channel))?;
-        let called = called.iter().filter_map(|handle| bindings.iter().find(|at| at.spec.handle == *handle));
+        let called = chosen.iter().filter_map(|handle| bindings.iter().find(|at| at.spec.handle == *handle));
         let called: Vec<Binding> = called.cloned().collect();
         let called = match head(store, run)? {
+            // Nothing more begins in their name.
+            Some(person) if person.deactivated_at.is_some() => {
+                let text = format!("not asked: {}. {} was deactivated", handles(chosen), person.name);
+                notice(store, message, text, now)?;
+                Vec::new()
+            }
             Some(person) => allowed(store, &person, message, called, now)?,
             None => Vec::new(),
         };

@@ -151,5 +151,5 @@ fn scopes_narrow_what_an_owner_may() {
     check(&[Scope::Read, Scope::Write], "++++++++ssssss");
     check(&[Scope::Read, Scope::Write, Scope::Admin], "++++++++++++++");
     // Admin alone makes no token that reads.
-    check(&[Scope::Admin], "ssssssss+++++s");
+    check(&[Scope::Admin], "sssssssss++s+s");
 }

@@ -1,10 +1,10 @@
 //! Agents among themselves (2.7): who is called by whom, and when they wait for a person.
 
 use delivery::model::MessageId;
-use storage::{Read, RunStatus};
+use storage::{Read, Role, RunStatus, Store, StoreIdentity};
 
 use super::world::World;
-use crate::engine::Tool;
+use crate::engine::{Act, ChannelChanges, Post, Request, Tool};
 
 const WAIT: &str = "They go on when a person has written";
 
@@ -184,4 +184,40 @@ fn a_post_calls_whom_it_is_to_up_to_the_limit() {
     let told = two.world.call("claude", epoch, post("and again", &["codex"], None)).unwrap();
     assert_eq!(told, "Posted as m8. Not asked, for a reason that stands in the channel: @codex");
     assert_eq!(two.world.tail(1), ["Highwater: one message reaches 0 agents at most; not asked: @codex"]);
+}
+
+#[test]
+fn in_an_archived_channel_a_turn_ends_and_calls_nobody() {
+    let mut two = Two::new();
+    two.world.post("@claude ask around");
+    let (run, _) = two.world.prompt("claude");
+    let changes = ChannelChanges { archived: Some(true), ..ChannelChanges::default() };
+    let act = Act::ChangeChannel { channel: "general".to_owned(), changes };
+    two.world.ask(Request::Act(Box::new(act))).unwrap();
+    let epoch = two.epoch("claude");
+    let refused = two.world.call("claude", epoch, post("what do you think?", &["codex"], None)).unwrap_err();
+    assert_eq!(refused.code.as_str(), "conflict");
+    two.world.answered("claude", epoch, &run, "@codex what do you think?");
+    assert_eq!(two.world.status(&run), RunStatus::Succeeded);
+    assert_eq!(two.world.tail(1), ["@claude: @codex what do you think?"]);
+    assert!(!two.has_prompt("codex"));
+}
+
+#[test]
+fn in_the_name_of_a_deactivated_person_nobody_is_called() {
+    let mut two = Two::new();
+    let ben = two.world.store.add_person("ben", Role::Member, delivery::Timestamp { ms: 2 }).unwrap();
+    let asked = Post {
+        channel: "general".to_owned(),
+        author: "ben".to_owned(),
+        text: "@claude ask around".to_owned(),
+        thread: None,
+        client_id: None,
+    };
+    two.world.ask(Request::Post(Box::new(asked))).unwrap();
+    let at = delivery::Timestamp { ms: 9 };
+    two.world.store.set_deactivated(&ben.id, Some(at), at).unwrap();
+    two.answer("claude", "@codex what do you think?");
+    assert!(!two.has_prompt("codex"));
+    assert_eq!(two.world.tail(1), ["Highwater: not asked: @codex. ben was deactivated"]);
 }

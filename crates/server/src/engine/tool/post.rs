@@ -6,7 +6,7 @@ use delivery::model::{AuthorKind, MessageId};
 use storage::{NewMessage, Store};
 
 use super::Caller;
-use crate::engine::post::{check_text, handles, posted};
+use crate::engine::post::{check_text, handles, posted, refuse_archived};
 use crate::engine::{Engine, Now};
 use crate::error::{ApiError, Code};
 
@@ -28,6 +28,8 @@ impl Engine {
             return Err(ApiError::conflict(format!("one turn posts {POSTS_MAX} messages at most")));
         }
         let run = store.run(&turn.run.clone())?;
+        // The answer of a turn that was going on still comes; a post could call others, for new turns.
+        refuse_archived(&store.channel_by_id(&caller.key.channel)?)?;
         let named = named(store, caller, to)?;
         let named: Vec<&str> = named.iter().map(String::as_str).collect();
         let text = addressed(text, &named);
