@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, backup, channel, delete, edit, export, history, import, invite, person, post, render, restore,
-    run, search, serve, tail, token, watermarks,
+    agent, backup, channel, delete, edit, export, history, import, invite, openapi, person, post, render,
+    restore, run, search, serve, tail, token, watermarks,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -47,6 +47,7 @@ enum Command {
     Search(search::Search),
     Tail(tail::Tail),
     Render(render::Render),
+    Openapi(openapi::Openapi),
     #[command(subcommand)]
     Watermarks(watermarks::Watermarks),
     Backup(backup::BackUp),
@@ -74,6 +75,7 @@ impl Arguments {
             Command::Search(command) => command.run(&context),
             Command::Tail(command) => command.run(&context),
             Command::Render(command) => command.run(),
+            Command::Openapi(command) => command.run(),
             Command::Watermarks(command) => command.run(&context),
             Command::Backup(command) => command.run(&context),
             Command::Restore(command) => command.run(&context),

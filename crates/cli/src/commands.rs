@@ -9,6 +9,7 @@ pub(crate) mod export;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod invite;
+pub(crate) mod openapi;
 pub(crate) mod person;
 pub(crate) mod post;
 pub(crate) mod render;

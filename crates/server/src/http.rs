@@ -6,9 +6,11 @@ mod gate;
 mod identify;
 mod member;
 mod message;
+mod openapi;
 mod people;
 mod run;
 mod sign_in;
+mod table;
 mod token;
 mod transfer;
 mod watermark;
@@ -20,9 +22,9 @@ use axum::body::Bytes;
 use axum::extract::FromRequest;
 use axum::http::{Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, patch, post, put};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use utoipa_axum::routes;
 
 use crate::error::{ApiError, Code};
 use crate::events::Hub;
@@ -30,8 +32,10 @@ use crate::shell::{Clock, Readers, Service};
 use crate::start::StartAgents;
 use crate::wire;
 
+use self::table::Table;
 pub(crate) use gate::Gate;
 pub(crate) use identify::Identify;
+pub use openapi::text as openapi;
 pub(crate) use people::{link, url};
 pub(crate) use sign_in::SignIns;
 
@@ -50,45 +54,51 @@ pub(crate) struct App {
     pub(crate) port: u16,
 }
 
-/// All routes, behind the gate; all but signing in for somebody known.
+/// All routes. Each handler's `#[utoipa::path(…)]` says its method and address, and what it takes and gives.
+fn table() -> Table {
+    let api = Table::new()
+        .with(routes!(openapi::openapi))
+        .with(routes!(admin::health))
+        .with(routes!(sign_in::sign_in))
+        .with(routes!(sign_in::sign_out))
+        .with(routes!(sign_in::me))
+        .with(routes!(admin::channels, admin::add_channel))
+        .with(routes!(admin::channel, member::change))
+        .with(routes!(member::list))
+        .with(routes!(member::add, member::remove))
+        .with(routes!(message::history, message::post))
+        .with(routes!(admin::add_agent))
+        .with(routes!(admin::remove_agent))
+        .with(routes!(admin::fresh))
+        .with(routes!(message::edit, message::delete))
+        .with(routes!(message::runs))
+        .with(routes!(message::search))
+        .with(routes!(people::list, people::add))
+        .with(routes!(people::change))
+        .with(routes!(people::set_password))
+        .with(routes!(people::invite))
+        .with(routes!(token::list, token::add))
+        .with(routes!(token::revoke))
+        .with(routes!(admin::agents))
+        .with(routes!(admin::presets))
+        .with(routes!(events::sse))
+        .with(routes!(events::ws))
+        .with(routes!(run::list))
+        .with(routes!(run::show))
+        .with(routes!(run::cancel))
+        .with(routes!(run::retry))
+        .with(routes!(watermark::export, watermark::import))
+        .with(routes!(transfer::backup))
+        .with(routes!(transfer::export))
+        .with(routes!(transfer::import));
+    Table::new().below(wire::API, api)
+}
+
+/// The routes, behind the gate; all but the open ones for somebody known.
 pub(crate) fn router(app: App, gate: Gate, identify: Identify) -> Router {
-    let api = Router::new()
-        .route("/health", get(admin::health))
-        .route("/channels", get(admin::channels).post(admin::add_channel))
-        .route("/sign-in", post(sign_in::sign_in))
-        .route("/sign-out", post(sign_in::sign_out))
-        .route("/me", get(sign_in::me))
-        .route("/channels/{channel}", get(admin::channel).patch(member::change))
-        .route("/channels/{channel}/members", get(member::list))
-        .route("/channels/{channel}/members/{person}", put(member::add).delete(member::remove))
-        .route("/channels/{channel}/messages", get(message::history).post(message::post))
-        .route("/channels/{channel}/agents", post(admin::add_agent))
-        .route("/channels/{channel}/agents/{handle}", delete(admin::remove_agent))
-        .route("/channels/{channel}/agents/{handle}/fresh", post(admin::fresh))
-        .route("/messages/{message}", patch(message::edit).delete(message::delete))
-        .route("/messages/{message}/runs", get(message::runs))
-        .route("/search", get(message::search))
-        .route("/people", get(people::list).post(people::add))
-        .route("/people/{person}", patch(people::change))
-        .route("/people/{person}/password", put(people::set_password))
-        .route("/invites", post(people::invite))
-        .route("/tokens", get(token::list).post(token::add))
-        .route("/tokens/{token}", delete(token::revoke))
-        .route("/agents", get(admin::agents))
-        .route("/presets", get(admin::presets))
-        .route("/events", get(events::sse))
-        .route("/events/ws", get(events::ws))
-        .route("/runs", get(run::list))
-        .route("/runs/{run}", get(run::show))
-        .route("/runs/{run}/cancel", post(run::cancel))
-        .route("/runs/{run}/retry", post(run::retry))
-        .route("/watermarks", get(watermark::export).put(watermark::import))
-        .route("/backup", get(transfer::backup))
-        .route("/export", get(transfer::export))
-        .route("/import", post(transfer::import))
-        .with_state(app);
-    Router::new()
-        .nest(wire::API, api)
+    let (routes, _) = table().split();
+    routes
+        .with_state(app)
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
@@ -148,28 +158,46 @@ impl<T: Serialize> IntoResponse for Json<T> {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let status = match self.code {
-            Code::NotFound => StatusCode::NOT_FOUND,
-            Code::Exists | Code::Conflict => StatusCode::CONFLICT,
-            Code::Invalid => StatusCode::BAD_REQUEST,
-            Code::Unauthorized => StatusCode::UNAUTHORIZED,
-            Code::Forbidden => StatusCode::FORBIDDEN,
-            Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-            Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
-            Code::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
-            Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        };
         let body = wire::ErrorBody {
             code: self.code.as_str().to_owned(),
             message: self.message,
             retry_after_ms: self.retry_after_ms,
         };
-        let mut answer = (status, axum::Json(body)).into_response();
+        let mut answer = (status(self.code), axum::Json(body)).into_response();
         if let Some(ms) = self.retry_after_ms {
             answer.headers_mut().insert(header::RETRY_AFTER, ms.div_ceil(1_000).max(1).into());
         }
         answer
+    }
+}
+
+/// Parts of the address, with our own error.
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> axum::extract::FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut axum::http::request::Parts, state: &S) -> Result<Self, ApiError> {
+        let axum::extract::Path(value) = axum::extract::Path::from_request_parts(parts, state)
+            .await
+            .map_err(|rejection| ApiError::invalid(rejection.body_text()))?;
+        Ok(Self(value))
+    }
+}
+
+/// The one status of a code.
+fn status(code: Code) -> StatusCode {
+    match code {
+        Code::NotFound => StatusCode::NOT_FOUND,
+        Code::Exists | Code::Conflict => StatusCode::CONFLICT,
+        Code::Invalid => StatusCode::BAD_REQUEST,
+        Code::Unauthorized => StatusCode::UNAUTHORIZED,
+        Code::Forbidden => StatusCode::FORBIDDEN,
+        Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+        Code::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
+        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

@@ -21,6 +21,7 @@ mod transfer;
 mod view;
 pub mod wire;
 
+pub use http::openapi;
 pub use rate::Rate;
 pub use serve::{Ready, SERVER_FILE, ServeError, TOKEN_FILE, serve};
 pub use storage::in_use;

@@ -100,15 +100,8 @@ pub(crate) fn agent(
 ) -> Result<wire::Agent, ApiError> {
     let channel = store.channel_by_id(&binding.spec.channel)?;
     let key = key_of(&binding);
-    let state = board.state(&key);
-    let (state, alive) = match state {
-        State::Absent => ("absent", false),
-        State::WaitingForPlace => ("waiting_for_place", false),
-        State::Starting => ("starting", false),
-        State::Idle => ("idle", true),
-        State::Busy => ("busy", true),
-        State::Ending => ("ending", false),
-    };
+    let process = board.state(&key);
+    let alive = matches!(process, State::Idle | State::Busy);
     let reachable = alive || start.reachable(&binding);
     let mut env_missing = start.missing(&binding);
     let mut spec = binding.spec;
@@ -132,7 +125,7 @@ pub(crate) fn agent(
         env_missing,
         model: spec.model,
         cwd: spec.cwd,
-        state: state.to_owned(),
+        state: state(process).to_owned(),
         reachable,
         open_runs: board.runs(&key).len(),
     })
@@ -145,11 +138,7 @@ pub(crate) fn run(store: &dyn Read, run: Run, board: &Board) -> Result<wire::Run
     let replies = store.messages_of_run(&run.id)?;
     let waiting = waiting(&run, board);
     let staged = run.staged;
-    let lease = staged.as_ref().map(|staged| match staged.lease {
-        Lease::Cold => "cold",
-        Lease::Restored => "restored",
-        Lease::Warm => "warm",
-    });
+    let lease_name = staged.as_ref().map(|staged| lease(staged.lease).to_owned());
     Ok(wire::Run {
         id: run.id.0,
         status: status(run.status).to_owned(),
@@ -158,7 +147,7 @@ pub(crate) fn run(store: &dyn Read, run: Run, board: &Board) -> Result<wire::Run
         binding_id: binding.id.0,
         message_id: run.message.0,
         thread_root_id: run.thread.map(|id| id.0),
-        lease: lease.map(str::to_owned),
+        lease: lease_name,
         lease_why: staged.as_ref().map(|staged| staged.why.clone()),
         native: staged.as_ref().map(|staged| staged.native.0.clone()),
         sent: None,
@@ -211,6 +200,25 @@ fn waiting(run: &Run, board: &Board) -> Option<String> {
             .to_owned(),
         ),
         None => None,
+    }
+}
+
+pub(crate) fn state(state: State) -> &'static str {
+    match state {
+        State::Absent => "absent",
+        State::WaitingForPlace => "waiting_for_place",
+        State::Starting => "starting",
+        State::Idle => "idle",
+        State::Busy => "busy",
+        State::Ending => "ending",
+    }
+}
+
+pub(crate) fn lease(lease: Lease) -> &'static str {
+    match lease {
+        Lease::Cold => "cold",
+        Lease::Restored => "restored",
+        Lease::Warm => "warm",
     }
 }
 

@@ -2,21 +2,24 @@
 
 mod event;
 mod identity;
+pub mod schema;
 mod transfer;
 
 use delivery::Timestamp;
 use delivery::model::{Policy, SessionPolicy};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 pub use self::event::{AgentActivity, Bound, ChannelInfo, Event, Happened, Reason, RunState};
 pub use self::identity::*;
 pub use self::transfer::*;
 
 /// An error: a stable code, a message for people, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
     /// Stable code: `not_found`, `exists`, `invalid`, `conflict`, `unauthorized`, `forbidden`, `too_large`,
     /// `rate_limited`, `storage_full`, `shutting_down`, `internal`.
+    #[schema(value_type = schema::ErrorCode)]
     pub code: String,
     /// For people.
     pub message: String,
@@ -26,9 +29,10 @@ pub struct ErrorBody {
 }
 
 /// An author.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Author {
     /// `user`, `agent` or `system`.
+    #[schema(value_type = schema::AuthorKind)]
     pub kind: String,
     /// Person's name as it was then, or handle with `@`.
     pub name: String,
@@ -37,24 +41,27 @@ pub struct Author {
     pub person_id: Option<String>,
 }
 
-/// A message: `M` of the issue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Message {
     /// Id.
     pub id: String,
     /// Number in the channel's event sequence.
     pub seq: u64,
     /// Creation.
+    #[schema(value_type = schema::Timestamp)]
     pub created_at: Timestamp,
     /// Who.
     pub author: Author,
     /// Text; empty once deleted.
     pub text: String,
     /// The thread's root.
+    #[schema(required = true)]
     pub thread_root_id: Option<String>,
     /// Channel name.
     pub channel: String,
     /// The run that it answers or tells of.
+    #[schema(required = true)]
     pub run_id: Option<String>,
     /// 1, and one more for each edit.
     pub revision: u32,
@@ -66,7 +73,7 @@ pub struct Message {
 }
 
 /// A message to post.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PostMessage {
     /// Text.
@@ -83,7 +90,7 @@ pub struct PostMessage {
 }
 
 /// A posted message with the runs that it made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Posted {
     /// The message.
     pub message: Message,
@@ -92,19 +99,20 @@ pub struct Posted {
 }
 
 /// A text to put in place of a message's.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditMessage {
     /// New text.
     pub text: String,
 }
 
-/// A run: `R` of the issue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A run: the handling of one addressed message by one agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Run {
     /// Id.
     pub id: String,
     /// `queued`, `running`, `succeeded`, `failed`, `cancelled`, `declined`.
+    #[schema(value_type = schema::RunStatus)]
     pub status: String,
     /// Channel name.
     pub channel: String,
@@ -115,12 +123,16 @@ pub struct Run {
     /// The addressed message.
     pub message_id: String,
     /// Thread root.
+    #[schema(required = true)]
     pub thread_root_id: Option<String>,
     /// `cold`, `restored`, `warm`; null before its turn.
+    #[schema(value_type = Option<schema::Lease>, required = true)]
     pub lease: Option<String>,
     /// Why the lease is so.
+    #[schema(required = true)]
     pub lease_why: Option<String>,
     /// Native session id.
+    #[schema(required = true)]
     pub native: Option<String>,
     /// The exact text sent; only in the answer about one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,24 +145,33 @@ pub struct Run {
     /// New messages that the limit left out.
     pub omitted: u64,
     /// Watermark before.
+    #[schema(value_type = Option<schema::Watermark>, required = true)]
     pub watermark_before: Option<delivery::Watermark>,
     /// Watermark that success commits.
+    #[schema(value_type = Option<schema::Watermark>, required = true)]
     pub watermark_after: Option<delivery::Watermark>,
     /// What it posted.
     pub replies: Vec<Message>,
     /// Reason of a failure or decline.
+    #[schema(required = true)]
     pub error: Option<String>,
     /// Tokens, as the agent told them.
+    #[schema(required = true)]
     pub usage: Option<Usage>,
     /// Creation.
+    #[schema(value_type = schema::Timestamp)]
     pub created_at: Timestamp,
     /// When the turn was staged.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub started_at: Option<Timestamp>,
     /// End.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub ended_at: Option<Timestamp>,
     /// Why it still waits: `behind r3`, `waiting for a place in the pool`, `starting`; null otherwise.
+    #[schema(required = true)]
     pub waiting: Option<String>,
     /// The run that it tries again.
+    #[schema(required = true)]
     pub retry_of: Option<String>,
     /// Steps; only in the answer about one run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -158,26 +179,32 @@ pub struct Run {
 }
 
 /// Tokens of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Usage {
     /// Uncached input tokens.
+    #[schema(required = true)]
     pub input: Option<u64>,
     /// Output tokens.
+    #[schema(required = true)]
     pub output: Option<u64>,
     /// Read from the provider's cache.
+    #[schema(required = true)]
     pub cached_read: Option<u64>,
     /// Written to it.
+    #[schema(required = true)]
     pub cached_write: Option<u64>,
     /// Total.
+    #[schema(required = true)]
     pub total: Option<u64>,
 }
 
 /// A step of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunEvent {
     /// 1, 2, 3, …
     pub n: u64,
     /// Time.
+    #[schema(value_type = schema::Timestamp)]
     pub at: Timestamp,
     /// Kind.
     pub kind: String,
@@ -186,7 +213,7 @@ pub struct RunEvent {
 }
 
 /// A channel to make.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddChannel {
     /// Name: 1 to 64 of `a-z`, `0-9`, `-`, `_`.
@@ -196,36 +223,42 @@ pub struct AddChannel {
     pub direct: Option<String>,
     /// Who may find it; `public` if absent. A direct conversation is private in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::Access>)]
     pub access: Option<Access>,
 }
 
 /// A channel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Channel {
     /// Id.
     pub id: String,
     /// Name.
     pub name: String,
     /// The agent of a direct conversation.
+    #[schema(required = true)]
     pub direct: Option<String>,
     /// Creation.
+    #[schema(value_type = schema::Timestamp)]
     pub created_at: Timestamp,
     /// Highest event number.
     pub last_seq: u64,
     /// `public` or `private`.
+    #[schema(value_type = schema::Access)]
     pub access: Access,
     /// What it is about; may be empty.
     pub topic: String,
     /// Since when it takes no more posts.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub archived_at: Option<Timestamp>,
     /// What whoever asks is in it: `manager`, `member` or null.
+    #[schema(value_type = Option<schema::Rank>, required = true)]
     pub rank: Option<Rank>,
     /// Its agents.
     pub agents: Vec<Agent>,
 }
 
 /// One variable of an agent's environment.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnvVar {
     /// Name.
@@ -236,7 +269,7 @@ pub struct EnvVar {
 }
 
 /// An agent to bind to a channel. Exactly one of `preset` and `command`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddAgent {
     /// Handle without `@`.
@@ -248,8 +281,10 @@ pub struct AddAgent {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
     /// Delivery policy.
+    #[schema(value_type = schema::Policy)]
     pub delivery: Policy,
     /// Session policy.
+    #[schema(value_type = schema::SessionPolicy)]
     pub session: SessionPolicy,
     /// Whether people answer its permission requests.
     pub supervised: bool,
@@ -267,11 +302,12 @@ pub struct AddAgent {
     pub instructions: Option<String>,
     /// Whose messages make runs of it; `members` if absent.
     #[serde(default)]
+    #[schema(value_type = schema::AddressedBy)]
     pub addressed_by: AddressedBy,
 }
 
 /// An agent in a channel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Agent {
     /// Handle without `@`.
     pub handle: String,
@@ -284,12 +320,15 @@ pub struct Agent {
     /// Program and arguments; empty for those who may not see how it is started.
     pub command: Vec<String>,
     /// Delivery policy.
+    #[schema(value_type = schema::Policy)]
     pub delivery: Policy,
     /// Session policy.
+    #[schema(value_type = schema::SessionPolicy)]
     pub session: SessionPolicy,
     /// Whether people answer its permission requests.
     pub supervised: bool,
     /// Whose messages make runs of it.
+    #[schema(value_type = schema::AddressedBy)]
     pub addressed_by: AddressedBy,
     /// Names of its environment variables; never their values.
     pub env: Vec<String>,
@@ -297,10 +336,13 @@ pub struct Agent {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_missing: Vec<String>,
     /// Model.
+    #[schema(required = true)]
     pub model: Option<String>,
     /// Working directory, if set.
+    #[schema(required = true)]
     pub cwd: Option<String>,
     /// `absent`, `waiting_for_place`, `starting`, `idle`, `busy`, `ending`.
+    #[schema(value_type = schema::AgentState)]
     pub state: String,
     /// Whether its process lives or its command can be started.
     pub reachable: bool,
@@ -309,7 +351,7 @@ pub struct Agent {
 }
 
 /// A preset.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Preset {
     /// Name.
     pub name: String,
@@ -325,7 +367,7 @@ pub struct Preset {
 }
 
 /// What the server says of itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Health {
     /// `highwater`.
     pub name: String,
@@ -333,42 +375,5 @@ pub struct Health {
     pub version: String,
 }
 
-/// Routes of `/api/v1`, all but `/sign-in` with `Authorization: Bearer <token>`, or with the cookie of a sign-in and the
-/// header `x-highwater-session`:
-///
-/// | | | |
-/// | --- | --- | --- |
-/// | GET | `/health` | [`Health`] |
-/// | GET, POST | `/channels` | `[Channel]`; [`AddChannel`] → [`Channel`] |
-/// | POST | `/sign-in` | [`SignIn`] → [`SignedIn`] and a cookie |
-/// | POST | `/sign-out` | [`Done`] |
-/// | GET | `/me` | [`Me`] |
-/// | GET, PATCH | `/channels/{name}` | [`Channel`]; [`ChangeChannel`] → [`Channel`] |
-/// | GET | `/channels/{name}/members` | `[Member]` |
-/// | PUT, DELETE | `/channels/{name}/members/{person}` | [`Member`]; [`Done`] |
-/// | GET | `/channels/{name}/messages?before=&thread=&limit=&html=true` | `[Message]`, oldest first, limit 50, at most 1000 |
-/// | POST | `/channels/{name}/messages` | [`PostMessage`] → [`Posted`] |
-/// | PATCH, DELETE | `/messages/{id}` | [`EditMessage`] → [`Message`]; [`Message`] |
-/// | GET | `/messages/{id}/runs?wait_ms=` | [`Posted`]; waits until all its runs have ended, 30 s at most |
-/// | GET | `/search?q=&channel=&limit=` | `[Message]` |
-/// | GET, POST | `/people` | `[Person]`; [`AddPerson`] → [`Person`] |
-/// | PATCH | `/people/{name}` | [`ChangePerson`] → [`Person`] |
-/// | PUT | `/people/{name}/password` | [`SetPassword`] → [`Person`] |
-/// | POST | `/invites` | [`AddInvite`] → [`Invite`] |
-/// | GET, POST | `/tokens?person=` | `[Token]`; [`AddToken`] → [`NewToken`] |
-/// | DELETE | `/tokens/{id}` | [`Token`] |
-/// | GET | `/agents?channel=` | `[Agent]` |
-/// | POST | `/channels/{name}/agents` | [`AddAgent`] → [`Agent`] |
-/// | DELETE | `/channels/{name}/agents/{handle}` | [`Agent`] |
-/// | POST | `/channels/{name}/agents/{handle}/fresh` | [`Agent`] |
-/// | GET | `/presets` | `[Preset]` |
-/// | GET | `/runs?channel=&limit=` | `[Run]`, newest first |
-/// | GET | `/runs/{id}` | [`Run`] |
-/// | POST | `/runs/{id}/cancel`, `/runs/{id}/retry` | [`Run`] |
-/// | GET | `/events?since=&channel=&html=true` | [`Event`]s as server-sent events; `Last-Event-ID` goes before `since` |
-/// | GET | `/events/ws?since=&channel=&html=true` | [`Event`]s over a WebSocket |
-/// | GET, PUT | `/watermarks` | the object of 5.8 |
-/// | GET | `/backup` | the database, as a file |
-/// | GET | `/export?channel=` | lines of JSON; `channel` may be repeated |
-/// | POST | `/import` | lines of JSON, `content-type: application/jsonl` → [`Imported`] |
+/// Where the routes of the API begin. `GET /api/v1/openapi.json` describes them all.
 pub const API: &str = "/api/v1";

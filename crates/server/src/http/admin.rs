@@ -1,21 +1,32 @@
 //! Channels, agents, presets.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::Deserialize;
 use storage::{Access, Binding, Channel, EnvVar, NewBinding, Read};
+use utoipa::IntoParams;
 
 use super::identify::Who;
-use super::{App, Json, Query};
+use super::{App, Json, Path, Query};
 use crate::engine::{Board, Reply, Request};
 use crate::error::{ApiError, Code};
 use crate::wire;
 use crate::{preset, reach, rights, view};
 
+/// Tells that the server is there
+///
+/// Its name and version.
+#[utoipa::path(get, path = "/health", tag = "server", operation_id = "health",
+    responses((status = 200, description = "Name and version", body = wire::Health)))]
 pub(super) async fn health() -> Json<wire::Health> {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     Json(wire::Health { name: "highwater".to_owned(), version })
 }
 
+/// Lists channels
+///
+/// All that whoever asks may read, by name, each with its agents.
+#[utoipa::path(get, path = "/channels", tag = "channels", operation_id = "list_channels",
+    responses((status = 200, description = "The channels", body = Vec<wire::Channel>)))]
 pub(super) async fn channels(State(app): State<App>, who: Who) -> Result<Json<Vec<wire::Channel>>, ApiError> {
     let board = app.board().await?;
     let start = app.start.clone();
@@ -27,6 +38,9 @@ pub(super) async fn channels(State(app): State<App>, who: Who) -> Result<Json<Ve
     Ok(Json(app.readers.read(read).await?))
 }
 
+/// Shows a channel
+#[utoipa::path(get, path = "/channels/{channel}", tag = "channels", operation_id = "show_channel",
+    responses((status = 200, description = "The channel", body = wire::Channel)))]
 pub(super) async fn channel(
     State(app): State<App>,
     who: Who,
@@ -37,6 +51,11 @@ pub(super) async fn channel(
     app.show_channel(&who, channel).await
 }
 
+/// Makes a channel
+///
+/// Whoever makes it manages it. Guests make none.
+#[utoipa::path(post, path = "/channels", tag = "channels", operation_id = "add_channel",
+    responses((status = 200, description = "The new channel", body = wire::Channel)))]
 pub(super) async fn add_channel(
     State(app): State<App>,
     who: Who,
@@ -55,11 +74,18 @@ pub(super) async fn add_channel(
 }
 
 /// Which agents to list.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(super) struct AgentsQuery {
+    /// Name of the channel; all that may be read if absent.
     channel: Option<String>,
 }
 
+/// Lists agents
+///
+/// Those of one channel, or of all that whoever asks may read. How an agent is started is shown to owners alone.
+#[utoipa::path(get, path = "/agents", tag = "agents", operation_id = "list_agents", params(AgentsQuery),
+    responses((status = 200, description = "The agents", body = Vec<wire::Agent>)))]
 pub(super) async fn agents(
     State(app): State<App>,
     who: Who,
@@ -80,12 +106,21 @@ pub(super) async fn agents(
     Ok(Json(app.readers.read(read).await?))
 }
 
+/// Adds an agent to a channel
+///
+/// For owners: its command runs with the rights of the user whose server this is.
+#[utoipa::path(post, path = "/channels/{channel}/agents", tag = "agents", operation_id = "add_agent",
+    responses((status = 200, description = "The agent", body = wire::Agent)))]
 pub(super) async fn add_agent(
     State(app): State<App>,
     who: Who,
     Path(channel): Path<String>,
     Json(new): Json<wire::AddAgent>,
 ) -> Result<Json<wire::Agent>, ApiError> {
+    // Before anything is looked at that only owners may know of: which folders there are.
+    let (principal, name) = (who.principal.clone(), channel.clone());
+    let right = move |store: &dyn Read| reach::channel_for(store, &principal, &name, rights::may_add_agent);
+    app.readers.read(right).await?;
     let (preset, command) = preset::resolve(&new, &app.start.guide)?;
     app.start.check_folder(new.cwd.as_deref())?;
     let env = new.env.into_iter().map(|var| EnvVar { name: var.name, value: var.value }).collect();
@@ -106,6 +141,11 @@ pub(super) async fn add_agent(
     app.binding(&who, Request::AddAgent { channel, new: Box::new(new) }).await
 }
 
+/// Takes an agent out of a channel
+///
+/// For owners. Its process ends, and runs that wait for it are cancelled.
+#[utoipa::path(delete, path = "/channels/{channel}/agents/{handle}", tag = "agents", operation_id = "remove_agent",
+    responses((status = 200, description = "The agent as it was", body = wire::Agent)))]
 pub(super) async fn remove_agent(
     State(app): State<App>,
     who: Who,
@@ -114,6 +154,11 @@ pub(super) async fn remove_agent(
     app.binding(&who, Request::RemoveAgent { channel, handle }).await
 }
 
+/// Gives an agent a new session
+///
+/// The next turn begins it, and knows nothing of the session before.
+#[utoipa::path(post, path = "/channels/{channel}/agents/{handle}/fresh", tag = "agents", operation_id = "start_fresh",
+    responses((status = 200, description = "The agent", body = wire::Agent)))]
 pub(super) async fn fresh(
     State(app): State<App>,
     who: Who,
@@ -122,6 +167,11 @@ pub(super) async fn fresh(
     app.binding(&who, Request::Fresh { channel, handle }).await
 }
 
+/// Lists the agents that Highwater knows how to start
+///
+/// For owners.
+#[utoipa::path(get, path = "/presets", tag = "agents", operation_id = "list_presets",
+    responses((status = 200, description = "The presets", body = Vec<wire::Preset>)))]
 pub(super) async fn presets(State(app): State<App>, who: Who) -> Result<Json<Vec<wire::Preset>>, ApiError> {
     reach::allowed(rights::may_see_agent_setup(&who.principal), "preset", "")?;
     let found = |command: &[String]| app.start.finds(command);

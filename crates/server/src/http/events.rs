@@ -4,18 +4,20 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::http::HeaderMap;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, stream};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::identify::{PROTOCOL, Via, Who};
 use super::{App, Query};
 use crate::error::ApiError;
 use crate::events::{Follower, Form, Watcher, Wish};
-use crate::{reach, rights};
+use crate::{reach, rights, wire};
 
 /// How often a reader hears that the connection lives when nothing happens.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -35,14 +37,25 @@ const UNWRITTEN_BYTES_MAX: usize = 4 << 20;
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Which events.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(super) struct EventsQuery {
+    /// Cursor of an event: what happened after it comes first. What happens from now on if absent.
     since: Option<String>,
+    /// Name of the channel; all that may be read if absent. What happens in no channel comes in either case.
     channel: Option<String>,
+    /// Whether messages come with their text as HTML, too.
     #[serde(default)]
     html: bool,
 }
 
+/// Follows what happens, as server-sent events
+///
+/// Each has its kind as `event`, itself as `data`, and, if it is durable, its cursor as `id`. A `Last-Event-ID` header
+/// goes before `since`.
+#[utoipa::path(get, path = "/events", tag = "events", operation_id = "follow_events", params(EventsQuery),
+    responses((status = 200, description = "Events without end, one after the other", body = wire::Event,
+        content_type = "text/event-stream")))]
 pub(super) async fn sse(
     State(app): State<App>,
     who: Who,
@@ -70,14 +83,21 @@ fn frames(follower: Follower, form: Form) -> impl Stream<Item = Result<sse::Even
     })
 }
 
+/// Follows what happens, over a WebSocket
+///
+/// Each event is a text frame, as in the data of `GET /events`. A page names the protocols `highwater.v1` and
+/// `highwater.secret.SECRET`, since it cannot send the header `x-highwater-session` here.
+#[utoipa::path(get, path = "/events/ws", tag = "events", operation_id = "follow_events_ws", params(EventsQuery),
+    responses((status = 101, description = "A WebSocket; events without end")))]
 pub(super) async fn ws(
     State(app): State<App>,
     who: Who,
     Query(query): Query<EventsQuery>,
-    upgrade: WebSocketUpgrade,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let form = query.form();
     let follower = app.follow(who, query).await?;
+    let upgrade = upgrade.map_err(|rejection| ApiError::invalid(rejection.body_text()))?;
     let upgrade = upgrade
         .protocols([PROTOCOL])
         .read_buffer_size(READ_BYTES)

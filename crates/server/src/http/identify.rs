@@ -28,8 +28,8 @@ pub(crate) const PROTOCOL: &str = "highwater.v1";
 /// Beside it the page names this with its second secret behind it.
 const SECRET_PROTOCOL: &str = "highwater.secret.";
 
-/// Routes that are there for those who are nobody yet.
-const OPEN: &[&str] = &["/sign-in"];
+/// Routes that are there for those who are nobody yet: those that their description marks with `security(())`.
+pub(super) const OPEN: &[&str] = &["/openapi.json", "/sign-in"];
 
 /// What is needed to tell who asks.
 #[derive(Clone)]

@@ -1,16 +1,19 @@
 //! The people of a channel: listing, joining, inviting, leaving; and changing the channel itself.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use storage::Read;
 
 use super::admin::unexpected;
 use super::identify::Who;
-use super::{App, Json};
+use super::{App, Json, Path};
 use crate::engine::{Act, ChannelChanges, Reply, Request};
 use crate::error::ApiError;
 use crate::wire;
 use crate::{reach, view};
 
+/// Lists the people of a channel
+#[utoipa::path(get, path = "/channels/{channel}/members", tag = "channels", operation_id = "list_members",
+    responses((status = 200, description = "Its people", body = Vec<wire::Member>)))]
 pub(super) async fn list(
     State(app): State<App>,
     who: Who,
@@ -20,7 +23,11 @@ pub(super) async fn list(
     Ok(Json(members.into_iter().map(view::member).collect()))
 }
 
-/// Joins, or makes somebody else join.
+/// Joins a channel, or makes somebody else join
+///
+/// Oneself: any channel that one may read. Somebody else: for its members and for owners, not for guests.
+#[utoipa::path(put, path = "/channels/{channel}/members/{person}", tag = "channels", operation_id = "add_member",
+    responses((status = 200, description = "The member", body = wire::Member)))]
 pub(super) async fn add(
     State(app): State<App>,
     who: Who,
@@ -37,7 +44,11 @@ pub(super) async fn add(
     Ok(Json(view::member(app.readers.read(read).await?)))
 }
 
-/// Leaves, or makes somebody else leave.
+/// Leaves a channel, or makes somebody else leave
+///
+/// Somebody else: for its managers and for owners.
+#[utoipa::path(delete, path = "/channels/{channel}/members/{person}", tag = "channels", operation_id = "remove_member",
+    responses((status = 200, description = "Done", body = wire::Done)))]
 pub(super) async fn remove(
     State(app): State<App>,
     who: Who,
@@ -47,6 +58,12 @@ pub(super) async fn remove(
     Ok(Json(wire::Done {}))
 }
 
+/// Changes a channel
+///
+/// Its topic: for its members and for owners. Its name, who may find it, and whether it is archived: for its
+/// managers and for owners.
+#[utoipa::path(patch, path = "/channels/{channel}", tag = "channels", operation_id = "change_channel",
+    responses((status = 200, description = "The channel as it is now", body = wire::Channel)))]
 pub(super) async fn change(
     State(app): State<App>,
     who: Who,

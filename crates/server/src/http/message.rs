@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use delivery::model::{ChannelId, MessageId};
 use serde::Deserialize;
 use storage::{Message, Read, Run};
+use utoipa::IntoParams;
 
 use super::admin::unexpected;
 use super::identify::Who;
-use super::{App, Json, Query};
+use super::{App, Json, Path, Query};
 use crate::engine::{Post, Reply, Request};
 use crate::error::ApiError;
 use crate::wire;
@@ -23,16 +24,27 @@ const PAGE_MAX: usize = 1_000;
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Which page of a channel's history.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(super) struct HistoryQuery {
+    /// Id of a message: only older ones.
     before: Option<String>,
+    /// Id of a thread's root: only the root and its replies.
     thread: Option<String>,
+    /// Messages at most.
+    #[param(minimum = 1, maximum = 1000, default = 50)]
     limit: Option<usize>,
     /// Whether each message comes with its text as HTML.
     #[serde(default)]
     html: bool,
 }
 
+/// Reads a channel, or one of its threads
+///
+/// Oldest first. Without `before`: the newest page. The page before: with the id of the oldest message of this one
+/// as `before`, until a page has fewer than `limit`.
+#[utoipa::path(get, path = "/channels/{channel}/messages", tag = "messages", operation_id = "list_messages", params(HistoryQuery),
+    responses((status = 200, description = "A page of messages", body = Vec<wire::Message>)))]
 pub(super) async fn history(
     State(app): State<App>,
     who: Who,
@@ -59,6 +71,13 @@ pub(super) async fn history(
     Ok(Json(app.readers.read(read).await?))
 }
 
+/// Posts a message
+///
+/// Every agent that it mentions gets a run. With a `client_id` it may be sent again after an answer that was lost: what
+/// one person posts under one `client_id` is one message, with the runs that it made, also when it is sent twice at the
+/// same time. The same `client_id` with another text, thread or channel is a conflict.
+#[utoipa::path(post, path = "/channels/{channel}/messages", tag = "messages", operation_id = "post_message",
+    responses((status = 200, description = "The message and its runs", body = wire::Posted)))]
 pub(super) async fn post(
     State(app): State<App>,
     who: Who,
@@ -78,6 +97,11 @@ pub(super) async fn post(
     app.posted(*message, runs).await
 }
 
+/// Changes the text of a message
+///
+/// For its author and for owners.
+#[utoipa::path(patch, path = "/messages/{message}", tag = "messages", operation_id = "edit_message",
+    responses((status = 200, description = "The message as it is now", body = wire::Message)))]
 pub(super) async fn edit(
     State(app): State<App>,
     who: Who,
@@ -87,6 +111,11 @@ pub(super) async fn edit(
     app.message(&who, Request::Edit { message: MessageId(message), text: edit.text }).await
 }
 
+/// Deletes a message
+///
+/// For its author and for owners. Its text leaves the search and what was sent, too.
+#[utoipa::path(delete, path = "/messages/{message}", tag = "messages", operation_id = "delete_message",
+    responses((status = 200, description = "The message as it is now: without text", body = wire::Message)))]
 pub(super) async fn delete(
     State(app): State<App>,
     who: Who,
@@ -96,12 +125,18 @@ pub(super) async fn delete(
 }
 
 /// How long to wait for runs.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(super) struct RunsQuery {
+    /// How many milliseconds to wait for the runs to end; 30000 at most, none if absent.
     wait_ms: Option<u64>,
 }
 
-/// A message and its runs; with `wait_ms` once all of them have ended, or when the time is over.
+/// Shows a message and its runs
+///
+/// With `wait_ms` once all of them have ended, or when the time is over.
+#[utoipa::path(get, path = "/messages/{message}/runs", tag = "messages", operation_id = "show_message", params(RunsQuery),
+    responses((status = 200, description = "The message and its runs", body = wire::Posted)))]
 pub(super) async fn runs(
     State(app): State<App>,
     who: Who,
@@ -128,13 +163,23 @@ pub(super) async fn runs(
 }
 
 /// What to look for.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(super) struct SearchQuery {
+    /// Words to find.
     q: String,
+    /// Name of the channel; all that may be read if absent.
     channel: Option<String>,
+    /// Messages at most.
+    #[param(minimum = 1, maximum = 1000, default = 50)]
     limit: Option<usize>,
 }
 
+/// Finds messages
+///
+/// In one channel, or in all that whoever asks may read. Newest first.
+#[utoipa::path(get, path = "/search", tag = "messages", operation_id = "search", params(SearchQuery),
+    responses((status = 200, description = "The messages found", body = Vec<wire::Message>)))]
 pub(super) async fn search(
     State(app): State<App>,
     who: Who,

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use storage::{CredentialKind, NewCredential, Person, Role, Scopes};
 
 use super::admin::unexpected;
 use super::identify::Who;
 use super::sign_in::later;
-use super::{App, Json};
+use super::{App, Json, Path};
 use crate::engine::{Act, Reply, Request};
 use crate::error::ApiError;
 use crate::secret::{self, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN};
@@ -20,11 +20,21 @@ const LINK: Duration = Duration::from_secs(7 * 86_400);
 /// How long a link is good at most: it may lie in a mailbox.
 const LINK_MAX: Duration = Duration::from_secs(30 * 86_400);
 
+/// Lists people
+///
+/// A guest sees those with whom they share a channel.
+#[utoipa::path(get, path = "/people", tag = "people", operation_id = "list_people",
+    responses((status = 200, description = "The people", body = Vec<wire::Person>)))]
 pub(super) async fn list(State(app): State<App>, who: Who) -> Result<Json<Vec<wire::Person>>, ApiError> {
     let people = app.readers.read(move |store| reach::people(store, &who.principal)).await?;
     Ok(Json(people.into_iter().map(view::person).collect()))
 }
 
+/// Makes a person
+///
+/// For owners.
+#[utoipa::path(post, path = "/people", tag = "people", operation_id = "add_person",
+    responses((status = 200, description = "The new person", body = wire::Person)))]
 pub(super) async fn add(
     State(app): State<App>,
     who: Who,
@@ -34,7 +44,11 @@ pub(super) async fn add(
     Ok(Json(view::person(app.person(&who, act).await?)))
 }
 
-/// One change at a time: so that none is done when another is refused.
+/// Changes a person: one thing at a time, so that none is done when another is refused
+///
+/// The name: for themselves and for owners. The role, and whether they are active: for owners.
+#[utoipa::path(patch, path = "/people/{person}", tag = "people", operation_id = "change_person",
+    responses((status = 200, description = "The person as they are now", body = wire::Person)))]
 pub(super) async fn change(
     State(app): State<App>,
     who: Who,
@@ -50,6 +64,11 @@ pub(super) async fn change(
     Ok(Json(view::person(app.person(&who, act).await?)))
 }
 
+/// Sets a password
+///
+/// For themselves and for owners. It ends all sign-ins of the person.
+#[utoipa::path(put, path = "/people/{person}/password", tag = "people", operation_id = "set_password",
+    responses((status = 200, description = "The person", body = wire::Person)))]
 pub(super) async fn set_password(
     State(app): State<App>,
     who: Who,
@@ -80,7 +99,11 @@ pub(super) async fn set_password(
     Ok(Json(view::person(app.person(&who, Act::SetPassword { person: person.id, hash }).await?)))
 }
 
-/// Makes a one-time link for a person, who is made if there is none.
+/// Makes a one-time link that signs a person in
+///
+/// For owners. The person is made if there is none of this name.
+#[utoipa::path(post, path = "/invites", tag = "people", operation_id = "add_invite",
+    responses((status = 200, description = "The link; it is shown this once", body = wire::Invite)))]
 pub(super) async fn invite(
     State(app): State<App>,
     who: Who,

@@ -1,14 +1,15 @@
 //! Runs: listing, showing, cancelling, trying again.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use delivery::model::{ChannelId, RunId};
 use serde::Deserialize;
-use storage::{Read, Run};
+use storage::{Read, Run, Scope};
+use utoipa::IntoParams;
 
 use super::admin::unexpected;
 use super::identify::Who;
 use super::message::page;
-use super::{App, Json, Query};
+use super::{App, Json, Path, Query};
 use crate::engine::{Reply, Request};
 use crate::error::ApiError;
 use crate::wire;
@@ -18,12 +19,21 @@ use crate::{reach, view};
 const RUNS_MAX: usize = 10_000;
 
 /// Which runs.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(super) struct RunsQuery {
+    /// Name of the channel; all that may be read if absent.
     channel: Option<String>,
+    /// Runs at most.
+    #[param(minimum = 1, maximum = 10000, default = 50)]
     limit: Option<usize>,
 }
 
+/// Lists runs, newest first
+///
+/// Without their steps and what was sent.
+#[utoipa::path(get, path = "/runs", tag = "runs", operation_id = "list_runs", params(RunsQuery),
+    responses((status = 200, description = "The runs", body = Vec<wire::Run>)))]
 pub(super) async fn list(
     State(app): State<App>,
     who: Who,
@@ -43,6 +53,9 @@ pub(super) async fn list(
     Ok(Json(app.readers.read(read).await?))
 }
 
+/// Shows a run, with its steps and the exact text that was sent
+#[utoipa::path(get, path = "/runs/{run}", tag = "runs", operation_id = "show_run",
+    responses((status = 200, description = "The run", body = wire::Run)))]
 pub(super) async fn show(
     State(app): State<App>,
     who: Who,
@@ -52,6 +65,11 @@ pub(super) async fn show(
     app.show_run(run).await
 }
 
+/// Cancels a run that has not ended
+///
+/// For whoever asked for it, members of its channel who are no guests, and owners.
+#[utoipa::path(post, path = "/runs/{run}/cancel", tag = "runs", operation_id = "cancel_run",
+    responses((status = 200, description = "The run", body = wire::Run)))]
 pub(super) async fn cancel(
     State(app): State<App>,
     who: Who,
@@ -60,6 +78,11 @@ pub(super) async fn cancel(
     app.change_run(&who, Request::Cancel { run: RunId(run) }).await
 }
 
+/// Tries a run again that failed or was cancelled
+///
+/// With the rights of whoever asked for it. For them, members of its channel who are no guests, and owners.
+#[utoipa::path(post, path = "/runs/{run}/retry", tag = "runs", operation_id = "retry_run",
+    responses((status = 200, description = "The new run", body = wire::Run)))]
 pub(super) async fn retry(
     State(app): State<App>,
     who: Who,
@@ -73,7 +96,14 @@ impl App {
         let Reply::Run(run) = self.ask(who, request).await? else {
             return Err(unexpected());
         };
-        self.show_run(*run).await
+        let Json(mut shown) = self.show_run(*run).await?;
+        // Who may change runs may not therefore read what they were told and said.
+        if !who.principal.scopes.has(Scope::Read) {
+            (shown.sent, shown.system) = (None, None);
+            shown.replies.clear();
+            shown.events.clear();
+        }
+        Ok(Json(shown))
     }
 
     /// A run with all that is known of it.

@@ -71,6 +71,12 @@ impl SignIns {
     }
 }
 
+/// Signs a browser in
+///
+/// With the `code` of a one-time link, or with `name` and `password`. The answer sets the cookie and tells the
+/// secret that goes with it.
+#[utoipa::path(post, path = "/sign-in", tag = "sign-in", operation_id = "sign_in", security(()),
+    responses((status = 200, description = "Signed in", body = wire::SignedIn)))]
 pub(super) async fn sign_in(
     State(app): State<App>,
     Json(new): Json<wire::SignIn>,
@@ -105,6 +111,9 @@ pub(super) async fn sign_in(
     app.signed_in(*made, &cookie, session).await
 }
 
+/// Signs this browser out
+#[utoipa::path(post, path = "/sign-out", tag = "sign-in", operation_id = "sign_out",
+    responses((status = 200, description = "Done", body = wire::Done)))]
 pub(super) async fn sign_out(State(app): State<App>, who: Who) -> Result<Response, ApiError> {
     let Via::SignIn(id) = who.via else {
         return Err(ApiError::conflict("only a browser signs out; end a token with: highwater token revoke"));
@@ -115,6 +124,9 @@ pub(super) async fn sign_out(State(app): State<App>, who: Who) -> Result<Respons
     Ok((headers, Json(wire::Done {})).into_response())
 }
 
+/// Tells who asks, and what they may do
+#[utoipa::path(get, path = "/me", tag = "sign-in", operation_id = "me",
+    responses((status = 200, description = "Who asks", body = wire::Me)))]
 pub(super) async fn me(State(app): State<App>, who: Who) -> Result<Json<wire::Me>, ApiError> {
     let Who { principal, via, until: _ } = who;
     let id = principal.person.clone();

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::Deserialize;
 use storage::{Credential, CredentialId, CredentialKind, NewCredential, Read, Scope, Scopes};
+use utoipa::IntoParams;
 
 use super::admin::unexpected;
 use super::identify::Who;
 use super::sign_in::later;
-use super::{App, Json, Query};
+use super::{App, Json, Path, Query};
 use crate::engine::{Act, Reply, Request};
 use crate::error::ApiError;
 use crate::wire;
@@ -21,11 +22,18 @@ const PREFIX: &str = "hwt_";
 const SPAN_MAX: Duration = Duration::from_secs(10 * 366 * 86_400);
 
 /// Whose tokens.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(super) struct TokensQuery {
+    /// Name of the person; whoever asks if absent.
     person: Option<String>,
 }
 
+/// Lists the tokens, sign-ins and links of a person that still hold
+///
+/// For themselves and for owners. No secret is shown.
+#[utoipa::path(get, path = "/tokens", tag = "tokens", operation_id = "list_tokens", params(TokensQuery),
+    responses((status = 200, description = "What holds", body = Vec<wire::Token>)))]
 pub(super) async fn list(
     State(app): State<App>,
     who: Who,
@@ -43,6 +51,11 @@ pub(super) async fn list(
     Ok(Json(app.readers.read(read).await?))
 }
 
+/// Makes a token
+///
+/// For oneself, or as an owner for anyone; with no scope that whoever asks has not.
+#[utoipa::path(post, path = "/tokens", tag = "tokens", operation_id = "add_token",
+    responses((status = 200, description = "The token; its secret is shown this once", body = wire::NewToken)))]
 pub(super) async fn add(
     State(app): State<App>,
     who: Who,
@@ -69,6 +82,11 @@ pub(super) async fn add(
     Ok(Json(wire::NewToken { secret, token: token(made, person.name) }))
 }
 
+/// Ends a token, sign-in or link
+///
+/// For the person whose it is, and for owners.
+#[utoipa::path(delete, path = "/tokens/{token}", tag = "tokens", operation_id = "revoke_token",
+    responses((status = 200, description = "What it was", body = wire::Token)))]
 pub(super) async fn revoke(
     State(app): State<App>,
     who: Who,

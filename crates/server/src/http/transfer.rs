@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::{StreamExt as _, stream};
 use storage::{Present, Read, Sqlite};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use utoipa::IntoParams;
 
 use super::admin::unexpected;
 use super::identify::Who;
@@ -30,7 +31,12 @@ const CHUNK: usize = 64 * 1_024;
 /// What an export is: a JSON value on each line.
 const LINES: &str = "application/jsonl";
 
-/// The whole database as it is at one moment, as a file to restore.
+/// Backs the whole server up
+///
+/// The database as it is at one moment, as a file for `highwater restore`. For owners. It holds what nobody else may
+/// read.
+#[utoipa::path(get, path = "/backup", tag = "server", operation_id = "back_up",
+    responses((status = 200, description = "The database", body = Vec<u8>, content_type = "application/vnd.sqlite3")))]
 pub(super) async fn backup(State(app): State<App>, who: Who) -> Result<Response, ApiError> {
     let place = place(rights::may_back_up(&who.principal))?;
     let folder = app.start.data.clone();
@@ -43,7 +49,21 @@ pub(super) async fn backup(State(app): State<App>, who: Who) -> Result<Response,
     Ok(download(spool, "application/vnd.sqlite3", "highwater.db", place))
 }
 
-/// Channels as lines of JSON: those that `channel` names, which may be repeated, or all.
+/// Which channels.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "it describes the query, which may say the same thing several times")]
+pub(super) struct ExportQuery {
+    /// Name of a channel; may be repeated. All if absent.
+    channel: Option<Vec<String>>,
+}
+
+/// Exports channels
+///
+/// Lines of JSON: those that `channel` names, or all, with threads, people and runs, without any secret. For owners.
+#[utoipa::path(get, path = "/export", tag = "channels", operation_id = "export_channels", params(ExportQuery),
+    responses((status = 200, description = "A JSON value on each line", body = String,
+        content_type = "application/jsonl")))]
 pub(super) async fn export(
     State(app): State<App>,
     who: Who,
@@ -62,7 +82,12 @@ pub(super) async fn export(
     Ok(download(spool, LINES, "highwater.jsonl", place))
 }
 
-/// Brings the channels of an export, all of them or nothing.
+/// Imports channels
+///
+/// All channels of an export, or nothing. For owners.
+#[utoipa::path(post, path = "/import", tag = "channels", operation_id = "import_channels",
+    request_body(content = String, content_type = "application/jsonl", description = "An export"),
+    responses((status = 200, description = "What it brought", body = wire::Imported)))]
 pub(super) async fn import(
     State(app): State<App>,
     who: Who,

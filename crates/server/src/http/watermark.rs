@@ -12,11 +12,16 @@ use super::{App, Json};
 use crate::engine::Request;
 use crate::error::ApiError;
 use crate::reach;
+use crate::wire::schema;
 
 /// Session key, then channel, then thread (`""` for the channel itself).
 pub(super) type Watermarks = BTreeMap<String, BTreeMap<String, BTreeMap<String, Watermark>>>;
 
-/// Those of the channels that may be read.
+/// Exports what each session has been given
+///
+/// Binding, then channel, then thread (`""` for the channel itself); of the channels that whoever asks may read.
+#[utoipa::path(get, path = "/watermarks", tag = "watermarks", operation_id = "export_watermarks",
+    responses((status = 200, description = "The watermarks", body = schema::Watermarks)))]
 pub(super) async fn export(State(app): State<App>, who: Who) -> Result<Json<Watermarks>, ApiError> {
     let read = move |store: &dyn Read| {
         let channels = reach::channels(store, &who.principal)?;
@@ -33,7 +38,11 @@ pub(super) async fn export(State(app): State<App>, who: Who) -> Result<Json<Wate
     Ok(Json(all))
 }
 
-/// Puts watermarks in place; answers with all there are then.
+/// Imports what each session has been given
+///
+/// For owners. Answers with all there are then.
+#[utoipa::path(put, path = "/watermarks", tag = "watermarks", operation_id = "import_watermarks", request_body = schema::Watermarks,
+    responses((status = 200, description = "The watermarks", body = schema::Watermarks)))]
 pub(super) async fn import(
     State(app): State<App>,
     who: Who,

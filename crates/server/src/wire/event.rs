@@ -3,17 +3,19 @@
 use delivery::Timestamp;
 use delivery::model::{Policy, SessionPolicy};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::{Access, AddressedBy, Member, Message, Person, RunEvent, Usage};
+use super::{Access, AddressedBy, Member, Message, Person, RunEvent, Usage, schema};
 
 /// An event.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Event {
     /// Where to go on after it; only with what is durable, and with `hello` and `resync`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// When it happened; only with what is durable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::Timestamp>)]
     pub at: Option<Timestamp>,
     /// Present name of the channel that it happened in; absent for who may not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,7 +30,7 @@ pub struct Event {
 
 /// What happened, named by `kind`. Things are shown as they stand when the event is read: what happened to them
 /// since shows already, and its own event follows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Happened {
     /// The first event of each connection: all that happens after its cursor follows.
@@ -246,7 +248,7 @@ impl Happened {
 }
 
 /// Why a reader must look afresh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// What happened after its cursor is not kept any more.
@@ -260,26 +262,30 @@ pub enum Reason {
 }
 
 /// A channel without its agents and people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ChannelInfo {
     /// Id.
     pub id: String,
     /// Name.
     pub name: String,
     /// The agent of a direct conversation.
+    #[schema(required = true)]
     pub direct: Option<String>,
     /// Creation.
+    #[schema(value_type = schema::Timestamp)]
     pub created_at: Timestamp,
     /// Who may find it.
+    #[schema(value_type = schema::Access)]
     pub access: Access,
     /// What it is about.
     pub topic: String,
     /// Since when it takes no more posts.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub archived_at: Option<Timestamp>,
 }
 
 /// An agent in a channel: what does not change while it is there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Bound {
     /// Handle without `@`.
     pub handle: String,
@@ -288,23 +294,28 @@ pub struct Bound {
     /// Preset, or `custom`.
     pub preset: String,
     /// Delivery policy.
+    #[schema(value_type = schema::Policy)]
     pub delivery: Policy,
     /// Session policy.
+    #[schema(value_type = schema::SessionPolicy)]
     pub session: SessionPolicy,
     /// Whether people answer its permission requests.
     pub supervised: bool,
     /// Who may address it.
+    #[schema(value_type = schema::AddressedBy)]
     pub addressed_by: AddressedBy,
     /// Model.
+    #[schema(required = true)]
     pub model: Option<String>,
 }
 
 /// A run without what was sent, its lines and its replies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunState {
     /// Id.
     pub id: String,
     /// `queued`, `running`, `succeeded`, `failed`, `cancelled`, `declined`.
+    #[schema(value_type = schema::RunStatus)]
     pub status: String,
     /// Handle of the agent, without `@`.
     pub agent: String,
@@ -313,25 +324,33 @@ pub struct RunState {
     /// The addressed message.
     pub message_id: String,
     /// Thread root.
+    #[schema(required = true)]
     pub thread_root_id: Option<String>,
     /// `cold`, `restored`, `warm`; null before its turn.
+    #[schema(value_type = Option<schema::Lease>, required = true)]
     pub lease: Option<String>,
     /// Reason of a failure or decline.
+    #[schema(required = true)]
     pub error: Option<String>,
     /// Tokens, as the agent told them.
+    #[schema(required = true)]
     pub usage: Option<Usage>,
     /// Creation.
+    #[schema(value_type = schema::Timestamp)]
     pub created_at: Timestamp,
     /// When the turn was staged.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub started_at: Option<Timestamp>,
     /// End.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub ended_at: Option<Timestamp>,
     /// The run that it tries again.
+    #[schema(required = true)]
     pub retry_of: Option<String>,
 }
 
 /// How an agent stands in a channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentActivity {
     /// Nothing is asked of it.

@@ -1,9 +1,10 @@
 //! Wire types of what moves channels and whole servers.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// What an import brought.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Imported {
     /// Names of channels, in the order of the file.
     pub channels: Vec<String>,
