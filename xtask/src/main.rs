@@ -1,6 +1,7 @@
 //! `cargo xtask`: what CI runs, and the file that is generated, each as one command.
 
 mod bench;
+mod mcp_sdk;
 mod notices;
 mod process;
 mod test;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{notices, process, tidy, tools};
+use crate::{mcp_sdk, notices, process, tidy, tools};
 
 struct Step {
     name: &'static str,
@@ -24,6 +24,11 @@ const STEPS: &[Step] = &[
         name: "lints",
         remedy: "mend what clippy names; suppress with a reason or not at all",
         run: lints,
+    },
+    Step {
+        name: "packages of the official tool client",
+        remedy: "install what is named above; the packages are those of tests/mcp-sdk/package-lock.json",
+        run: mcp_sdk::install,
     },
     Step { name: "tests", remedy: "run the failed test alone: `cargo test -p CRATE NAME`", run: tests },
     Step {
@@ -76,14 +81,16 @@ fn format(root: &Path) -> Result<()> {
 }
 
 fn lints(root: &Path) -> Result<()> {
-    let arguments = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    process::run(&mut cargo(root, &arguments))
+    let mut command = cargo(root, &["clippy", "--locked", "--workspace", "--all-targets"]);
+    process::run(command.args(mcp_sdk::FEATURE).args(["--", "-D", "warnings"]))
 }
 
 fn tests(root: &Path) -> Result<()> {
     // All programs first: a test of one crate may start the program of another, which `cargo test` would not build.
-    process::run(&mut cargo(root, &["build", "--locked", "--workspace", "--all-targets"]))?;
-    process::run(&mut cargo(root, &["test", "--locked", "--workspace"]))
+    let mut build = cargo(root, &["build", "--locked", "--workspace", "--all-targets"]);
+    process::run(build.args(mcp_sdk::FEATURE))?;
+    let mut test = cargo(root, &["test", "--locked", "--workspace"]);
+    process::run(test.args(mcp_sdk::FEATURE).env(mcp_sdk::VARIABLE, mcp_sdk::folder(root)))
 }
 
 fn documentation(root: &Path) -> Result<()> {

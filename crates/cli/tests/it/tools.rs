@@ -1,5 +1,9 @@
 //! The tools of an agent over MCP: real calls over HTTP and over the bridge, tokens, foreign clients.
 
+#[cfg(feature = "mcp-sdk")]
+mod sdk;
+mod tokens;
+
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -59,6 +63,13 @@ fn access(server: &TestServer, handle: &str) -> (String, String) {
     let bearer = given["headers"][0]["value"].as_str().unwrap();
     let token = bearer.strip_prefix("Bearer ").unwrap();
     (given["url"].as_str().unwrap().to_owned(), token.to_owned())
+}
+
+/// Adds an agent and lets it take a turn; address and token of its process.
+pub(crate) fn new_access(server: &TestServer, handle: &str, channel: &str) -> (String, String) {
+    add(server, handle, channel, Over::Http);
+    run(server, channel, handle, &json!([{ "text": "hello" }]));
+    access(server, handle)
 }
 
 /// Posts a list of tools with these headers; the status.
