@@ -1,6 +1,6 @@
 //! Raw requests, as programs and pages of any origin send them.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 use serde_json::Value;
@@ -58,12 +58,19 @@ impl Http {
         );
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let answer = String::from_utf8(answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert!(stream.read_line(&mut head).unwrap() > 0, "the head ends: {head}");
+        }
+        let head = head.trim_end();
+        let mut body = String::new();
+        // A stream of events has no end.
+        if !head.contains("text/event-stream") {
+            stream.read_to_string(&mut body).unwrap();
+        }
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = serde_json::from_str(body).unwrap_or(Value::Null);
+        let body = serde_json::from_str(&body).unwrap_or(Value::Null);
         Answer { status, head: head.to_lowercase(), body }
     }
 

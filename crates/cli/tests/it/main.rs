@@ -1,6 +1,8 @@
 //! The whole program, as people and scripts use it: real processes, a real database, a real agent program.
 
 #[cfg(test)]
+mod api;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod crashes;
@@ -14,6 +16,8 @@ mod first_steps;
 mod http;
 #[cfg(test)]
 mod identity;
+#[cfg(test)]
+mod matrix;
 #[cfg(test)]
 mod operations;
 #[cfg(test)]

@@ -1,0 +1,42 @@
+//! Rows for agents, their runs and what was told.
+
+use serde_json::json;
+
+use super::{ask, guide, in_data, in_private, of_agent, of_run, row};
+use crate::matrix::Row;
+use crate::matrix::world::agent;
+
+pub(super) fn agents() -> Vec<Row> {
+    vec![
+        row("list_agents", "all", "++++++++--+-", |_| ask()),
+        row("list_agents", "private", "+++++..+--..", |_| ask().query("channel", "vault").hides("vault")),
+        row("add_agent", "private", "+----..--+..", |w| in_private(w).body(guide(w))),
+        row("add_agent", "public", "+---.-.--+--", |w| {
+            ask().at("channel", w.public_channel()).body(guide(w))
+        }),
+        row("add_agent", "in the data folder", "?----..--?..", |w| in_private(w).body(in_data(w))),
+        row("add_agent", "of no preset", "?----..--?..", |w| in_private(w).body(agent("x"))),
+        row("remove_agent", "private", "+----..--+..", of_agent),
+        row("start_fresh", "private", "++++-..-+-..", of_agent),
+        row("list_presets", "", "+--------+--", |_| ask()),
+    ]
+}
+
+pub(super) fn runs() -> Vec<Row> {
+    vec![
+        row("list_runs", "all", "++++++++--+-", |_| ask().query("limit", "10000")),
+        row("list_runs", "private", "+++++..+--..", |_| ask().query("channel", "vault").hides("vault")),
+        row("show_run", "private", "+++++..+--..", |w| ask().at("run", &w.run).hides(&w.run)),
+        row("cancel_run", "that waits", "++++-..-+-..", |w| of_run(&w.waiting_run())),
+        row("cancel_run", "that ended", "!!!!-..-!-..", |w| of_run(&w.run)),
+        row("retry_run", "that was cancelled", "++++-..-+-..", |w| of_run(&w.cancelled_run())),
+        row("retry_run", "that succeeded", "!!!!-..-!-..", |w| of_run(&w.run)),
+    ]
+}
+
+pub(super) fn watermarks() -> Vec<Row> {
+    vec![
+        row("export_watermarks", "", "++++++++--+-", |_| ask()),
+        row("import_watermarks", "none", "+-----------", |_| ask().body(json!({}))),
+    ]
+}
