@@ -64,13 +64,13 @@ impl Http {
             assert!(stream.read_line(&mut head).unwrap() > 0, "the head ends: {head}");
         }
         let head = head.trim_end();
-        let mut body = String::new();
+        let mut body = Vec::new();
         // A stream of events has no end.
         if !head.contains("text/event-stream") {
-            stream.read_to_string(&mut body).unwrap();
+            stream.read_to_end(&mut body).unwrap();
         }
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = serde_json::from_str(&body).unwrap_or(Value::Null);
+        let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
         Answer { status, head: head.to_lowercase(), body }
     }
 

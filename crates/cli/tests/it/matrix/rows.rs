@@ -26,6 +26,7 @@ pub(super) fn all() -> Vec<Row> {
         people::people(),
         people::tokens(),
         agents::watermarks(),
+        agents::transfers(),
     ];
     groups.into_iter().flatten().collect()
 }

@@ -1,4 +1,4 @@
-//! Rows for agents, their runs and what was told.
+//! Rows for agents, their runs, what was told, and what takes all of it elsewhere.
 
 use serde_json::json;
 
@@ -31,6 +31,16 @@ pub(super) fn runs() -> Vec<Row> {
         row("cancel_run", "that ended", "!!!!-..-!-..", |w| of_run(&w.run)),
         row("retry_run", "that was cancelled", "++++-..-+-..", |w| of_run(&w.cancelled_run())),
         row("retry_run", "that succeeded", "!!!!-..-!-..", |w| of_run(&w.run)),
+    ]
+}
+
+pub(super) fn transfers() -> Vec<Row> {
+    vec![
+        row("back_up", "", "+--------+--", |_| ask()),
+        row("export_channels", "all", "+--------+--", |_| ask()),
+        row("export_channels", "private", "+--------+--", |_| ask().query("channel", "vault")),
+        // What an owner brings is tried with whole servers; this is no export.
+        row("import_channels", "no lines", "?-----------", |_| ask().body(json!({}))),
     ]
 }
 
