@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    agent, backup, channel, delete, edit, export, history, import, invite, openapi, person, post, render,
-    restore, run, search, serve, tail, token, watermarks,
+    agent, backup, channel, completions, delete, edit, export, history, import, invite, man, openapi, person,
+    post, render, restore, run, search, serve, tail, token, watermarks,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -54,6 +54,8 @@ enum Command {
     Restore(restore::Restore),
     Export(export::Export),
     Import(import::Import),
+    Completions(completions::Completions),
+    Man(man::Man),
 }
 
 impl Arguments {
@@ -81,6 +83,8 @@ impl Arguments {
             Command::Restore(command) => command.run(&context),
             Command::Export(command) => command.run(&context),
             Command::Import(command) => command.run(&context),
+            Command::Completions(command) => command.run(Self::command()),
+            Command::Man(command) => command.run(Self::command(), &context),
         }
     }
 }

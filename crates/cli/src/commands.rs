@@ -3,12 +3,14 @@
 pub(crate) mod agent;
 pub(crate) mod backup;
 pub(crate) mod channel;
+pub(crate) mod completions;
 pub(crate) mod delete;
 pub(crate) mod edit;
 pub(crate) mod export;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod invite;
+pub(crate) mod man;
 pub(crate) mod openapi;
 pub(crate) mod person;
 pub(crate) mod post;
