@@ -62,6 +62,10 @@ pub(crate) struct Flags {
     pub(crate) listen: Option<String>,
     /// `--config`.
     pub(crate) config: Option<PathBuf>,
+    /// `--log-level`.
+    pub(crate) log_level: Option<String>,
+    /// `--log-format`.
+    pub(crate) log_format: Option<String>,
 }
 
 /// Programs of the binary itself that the server starts.
@@ -87,17 +91,26 @@ pub(crate) fn settings(
         file::read(&path, &mut draft)?;
     }
     for key in Key::ALL {
-        let variable = key.variable();
-        if let Some(text) = env.text(&variable)? {
-            draft.set(key, Given::Word(text.to_owned()), &Source::Variable(variable), base)?;
+        // Who knows no variable of ours for the log knows this one.
+        let variables = if key == Key::LogLevel { vec!["RUST_LOG".to_owned()] } else { Vec::new() };
+        for variable in variables.into_iter().chain([key.variable()]) {
+            if let Some(text) = env.text(&variable)? {
+                draft.set(key, Given::Word(text.to_owned()), &Source::Variable(variable), base)?;
+            }
         }
     }
     if let Some(path) = &flags.data {
         let text = crate::input::path_text(path)?;
         draft.set(Key::Data, Given::Word(text), &Source::Flag("--data"), base)?;
     }
-    if let Some(listen) = &flags.listen {
-        draft.set(Key::Listen, Given::Word(listen.clone()), &Source::Flag("--listen"), base)?;
+    for (key, name, flag) in [
+        (Key::Listen, "--listen", &flags.listen),
+        (Key::LogLevel, "--log-level", &flags.log_level),
+        (Key::LogFormat, "--log-format", &flags.log_format),
+    ] {
+        if let Some(text) = flag {
+            draft.set(key, Given::Word(text.clone()), &Source::Flag(name), base)?;
+        }
     }
     draft.into_settings(env, programs)
 }

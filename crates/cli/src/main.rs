@@ -11,6 +11,7 @@ mod failure;
 mod guide;
 mod input;
 mod interrupt;
+mod log;
 mod progress;
 mod transfer;
 

@@ -14,6 +14,7 @@ mod permit;
 mod post;
 mod request;
 mod run;
+mod tally;
 mod tool;
 mod turn;
 
@@ -33,6 +34,7 @@ pub(crate) use self::admin::{check_channel_name, check_name};
 pub use self::identity::{Act, ChannelChanges};
 pub(crate) use self::request::key_of;
 pub use self::request::{Board, Brought, Post, Reply, Request, Spool};
+pub use self::tally::{Ended, Tally, Tokens};
 pub use self::tool::{Tool, ToolCall};
 use crate::error::{ApiError, Code};
 
@@ -188,6 +190,7 @@ pub struct Engine {
     tried: BTreeSet<RunId>,
     phase: Phase,
     out: VecDeque<Command>,
+    tally: Tally,
     /// Whether this step changed memory: then its failure undoes the whole batch.
     touched: bool,
 }
@@ -206,6 +209,7 @@ impl Engine {
             tried: BTreeSet::new(),
             phase: Phase::Open,
             out: VecDeque::new(),
+            tally: Tally::default(),
             touched: false,
         };
         engine.pick_up_runs(store, now)?;
@@ -246,6 +250,11 @@ impl Engine {
     /// When a [`Input::Tick`] is due.
     pub fn next_timeout(&self) -> Option<Moment> {
         self.residency.next_timeout()
+    }
+
+    /// What was counted since [`Self::recover`].
+    pub fn tally(&self) -> Tally {
+        self.tally
     }
 
     /// How processes and queues stand.

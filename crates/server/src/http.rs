@@ -6,6 +6,7 @@ mod gate;
 mod identify;
 mod member;
 mod message;
+mod observe;
 mod openapi;
 mod people;
 mod run;
@@ -28,6 +29,9 @@ use utoipa_axum::routes;
 
 use crate::error::{ApiError, Code};
 use crate::events::Hub;
+use crate::health::Health;
+use crate::metrics::Metrics;
+use crate::network::Site;
 use crate::shell::{Clock, Readers, Service};
 use crate::start::StartAgents;
 use crate::wire;
@@ -36,7 +40,7 @@ use self::table::Table;
 pub(crate) use gate::Gate;
 pub(crate) use identify::Identify;
 pub use openapi::text as openapi;
-pub(crate) use people::{link, url};
+pub(crate) use people::link;
 pub(crate) use sign_in::SignIns;
 
 /// Bytes of a request's body at most: a message of 64 KiB, every byte escaped, with room.
@@ -51,7 +55,9 @@ pub(crate) struct App {
     pub(crate) start: Arc<StartAgents>,
     pub(crate) clock: Clock,
     pub(crate) sign_ins: SignIns,
-    pub(crate) port: u16,
+    pub(crate) site: Site,
+    pub(crate) metrics: Metrics,
+    pub(crate) health: Health,
 }
 
 /// All routes. Each handler's `#[utoipa::path(…)]` says its method and address, and what it takes and gives.
@@ -91,11 +97,20 @@ fn table() -> Table {
         .with(routes!(transfer::backup))
         .with(routes!(transfer::export))
         .with(routes!(transfer::import));
-    Table::new().below(wire::API, api)
+    Table::new().below(wire::API, api).with(routes!(observe::healthz)).with(routes!(observe::metrics))
 }
 
-/// The routes, behind the gate; all but the open ones for somebody known.
-pub(crate) fn router(app: App, gate: Gate, identify: Identify) -> Router {
+/// Puts around all routes what every request passes, whatever its address and whether there is anything at it: it is
+/// counted, a panic becomes an answer, and the gate lets it in.
+pub(crate) fn guarded(routes: Router, gate: Gate, metrics: Metrics) -> Router {
+    routes
+        .layer(axum::middleware::from_fn_with_state(gate, gate::check))
+        .layer(tower_http::catch_panic::CatchPanicLayer::custom(panicked))
+        .layer(axum::middleware::from_fn_with_state(metrics, observe::observe))
+}
+
+/// The routes of the API and of whoever watches the server; all but the open ones for somebody known.
+pub(crate) fn router(app: App, identify: Identify) -> Router {
     let (routes, _) = table().split();
     routes
         .with_state(app)
@@ -103,8 +118,6 @@ pub(crate) fn router(app: App, gate: Gate, identify: Identify) -> Router {
         .method_not_allowed_fallback(no_method)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(axum::middleware::from_fn_with_state(identify, identify::check))
-        .layer(axum::middleware::from_fn_with_state(gate, gate::check))
-        .layer(tower_http::catch_panic::CatchPanicLayer::custom(panicked))
 }
 
 async fn no_route() -> ApiError {

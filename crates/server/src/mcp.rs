@@ -3,7 +3,6 @@
 mod catalogue;
 mod tokens;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use agents::{Spec, ToolServer};
@@ -30,10 +29,11 @@ use self::tokens::Grant;
 pub(crate) use self::tokens::Tokens;
 use crate::engine::{Reply, Request as Asked, Tool, ToolCall};
 use crate::error::{ApiError, Code};
+use crate::network::Site;
 use crate::shell::Service;
 
 /// Where the tools are.
-const PATH: &str = "/mcp";
+pub(crate) const PATH: &str = "/mcp";
 
 /// Bytes of a request at most: a message of 64 KiB, every byte escaped, with room.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -43,8 +43,8 @@ const BODY_BYTES_MAX: usize = 1 << 20;
 pub(crate) struct ToolAccess {
     /// The tokens of those that live.
     pub(crate) tokens: Tokens,
-    /// Where this server listens.
-    pub(crate) address: SocketAddr,
+    /// This server, as programs on its machine reach it.
+    pub(crate) site: Site,
     /// Program and arguments of the bridge.
     pub(crate) bridge: Vec<String>,
 }
@@ -56,7 +56,7 @@ impl ToolAccess {
             Ok(token) => {
                 spec.secrets = spec.secrets.with(&token);
                 self.tokens.open(token.clone(), Grant { key, epoch, secrets: spec.secrets.clone() });
-                let url = format!("http://{}{PATH}", self.address);
+                let url = format!("{}{PATH}", self.site.local_url());
                 let bridge = self.bridge.clone();
                 spec.tools = Some(ToolServer { url, token, bridge, names: NAMES });
             }
@@ -68,12 +68,11 @@ impl ToolAccess {
     }
 }
 
-/// The routes of the tools. Browsers have no business there: a request with any `Origin` is refused, and so is one for
-/// another host than this server on loopback. Each request stands for itself: no state waits between them.
-pub(crate) fn router(service: Service, tokens: Tokens, port: u16) -> axum::Router {
-    let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}"));
+/// The routes of the tools. Browsers and other machines have no business there: a request with any `Origin` is refused,
+/// and so is one for another host than this server as its own machine names it. Each request stands for itself: no state waits between them.
+pub(crate) fn router(service: Service, tokens: Tokens, site: &Site) -> axum::Router {
     let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(hosts)
+        .with_allowed_hosts(site.local_hosts())
         .enforce_origin_validation()
         .with_legacy_session_mode(false)
         .with_json_response(true)

@@ -298,6 +298,15 @@ pub fn may_import(who: &Principal) -> Verdict {
     scope(who, Scope::Read)
 }
 
+/// Seeing how busy the server is. A token for this alone reads nothing else.
+pub fn may_see_metrics(who: &Principal) -> Verdict {
+    scope(who, Scope::Metrics)?;
+    match who.role {
+        Role::Owner => Ok(()),
+        Role::Member | Role::Guest => Err(OWNERS),
+    }
+}
+
 fn scope(who: &Principal, scope: Scope) -> Verdict {
     if who.scopes.has(scope) { Ok(()) } else { Err(Denial::Scope(scope)) }
 }

@@ -20,8 +20,11 @@ use tokio::task::JoinHandle;
 use crate::engine::{Engine, Request, Rules};
 use crate::error::{ApiError, Code};
 use crate::events::{self, Hub};
-use crate::http::{App, Gate, Identify, SignIns, link, router, url};
+use crate::health::Health;
+use crate::http::{App, Gate, Identify, SignIns, guarded, link, router};
 use crate::mcp::{self, Tokens, ToolAccess};
+use crate::metrics::Metrics;
+use crate::network::Site;
 use crate::preset;
 use crate::secret;
 use crate::settings::Settings;
@@ -83,11 +86,6 @@ pub async fn serve(
     ready: impl FnOnce(Ready) + Send,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
-    if !settings.listen.ip().is_loopback() {
-        let message =
-            format!("{} is not a loopback address; Highwater listens on loopback alone", settings.listen);
-        return Err(ServeError { code: Code::Invalid, message });
-    }
     if let Err(error) = agents::shield() {
         tracing::warn!(%error, "agents of the same user may look into the server's memory");
     }
@@ -98,20 +96,21 @@ pub async fn serve(
     // One that a killed server left behind: its port may be anybody's by now.
     let _ = std::fs::remove_file(data.join(SERVER_FILE));
     let token = owner_token(&data)?;
-    let (listener, address) =
-        listen(settings.listen).await.map_err(|error| cannot_listen(settings.listen, &error))?;
+    let at = settings.network.listen();
+    let (listener, address) = listen(at).await.map_err(|error| cannot_listen(at, &error))?;
+    let site = Site::new(settings.network, address);
 
     let start = StartAgents {
         data: data.clone(),
         env: settings.env,
         time: settings.time,
         guide: settings.guide.clone(),
-        tools: ToolAccess { tokens: Tokens::default(), address, bridge: settings.bridge },
+        tools: ToolAccess { tokens: Tokens::default(), site: site.clone(), bridge: settings.bridge },
     };
     sweep(&start);
     first_start(&mut store, &settings.owner, &settings.guide, clock.now().wall)?;
     let owner = owner(&store)?;
-    let link = owner_link(&mut store, &owner, address.port(), clock.now().wall)?;
+    let link = owner_link(&mut store, &owner, &site, clock.now().wall)?;
     let (tokens, reach) = (start.tools.tokens.clone(), start.clone());
     let rules = Rules {
         limits: settings.limits,
@@ -124,31 +123,34 @@ pub async fn serve(
     let agents = Agents::new(settings.holder, events_in);
     let readers = Readers::new(data.clone());
     let hub = Hub::new(readers.clone(), store.log_span()?);
-    let log = Log { hub: hub.clone(), events_kept: settings.events_kept };
+    let metrics = Metrics::new();
+    let log = Log { hub: hub.clone(), events_kept: settings.events_kept, metrics: metrics.clone() };
     let (service, thread) = shell::spawn(store, engine, clock, start.clone(), agents, agent_events, log)
         .map_err(|error| io("start the engine of", &data, &error))?;
 
-    let port = address.port();
-    let identify = Identify::new(&token, owner.id, port, readers.clone(), clock, settings.writes);
+    let identify = Identify::new(&token, owner.id, site.clone(), readers.clone(), clock, settings.writes);
     let app = App {
         service: service.clone(),
+        health: Health::new(service.clone(), readers.clone()),
         readers,
         hub: hub.clone(),
         start: Arc::new(start),
         clock,
         sign_ins: SignIns::new(),
-        port,
+        metrics: metrics.clone(),
+        site: site.clone(),
     };
     let rounds = events::spawn(hub.clone());
     let (close, closed) = oneshot::channel::<()>();
-    let tools = mcp::router(service.clone(), tokens, port);
-    let served = axum::serve(listener, router(app, Gate::new(port), identify).merge(tools))
-        .with_graceful_shutdown(async {
-            // Both a word and the sender's end mean: close.
-            let _ = closed.await;
-        });
+    let tools = mcp::router(service.clone(), tokens, &site);
+    let routes = guarded(router(app, identify).merge(tools), Gate::new(site.clone()), metrics);
+    let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
+    let served = axum::serve(listener, routes).with_graceful_shutdown(async {
+        // Both a word and the sender's end mean: close.
+        let _ = closed.await;
+    });
     let served = tokio::spawn(served.into_future());
-    write_private(&data.join(SERVER_FILE), &server_file(address))?;
+    write_private(&data.join(SERVER_FILE), &server_file(&site))?;
     ready(Ready { address, link });
 
     stop.await;
@@ -282,12 +284,12 @@ fn owner(store: &Sqlite) -> Result<Person, ServeError> {
 }
 
 /// A new one-time link for the owner; the ones before it are good for nothing any more.
-fn owner_link(store: &mut Sqlite, owner: &Person, port: u16, now: Timestamp) -> Result<String, ServeError> {
+fn owner_link(store: &mut Sqlite, owner: &Person, site: &Site, now: Timestamp) -> Result<String, ServeError> {
     let code = secret::new_secret("").map_err(|error| io("read", Path::new("/dev/urandom"), &error))?;
     let expires_at = Timestamp { ms: now.ms.saturating_add(OWNER_LINK_MS) };
     store.end_credentials(&owner.id, &[CredentialKind::Link], now)?;
     store.add_credential(&link(owner, &code, expires_at), now)?;
-    Ok(url(port, &code))
+    Ok(site.link(&code))
 }
 
 /// The owner's token, made on the first start: 256 bits out of the system's generator.
@@ -326,8 +328,8 @@ struct ServerFile {
     pid: u32,
 }
 
-fn server_file(address: SocketAddr) -> String {
-    serde_json::json!(ServerFile { url: format!("http://{address}"), pid: std::process::id() }).to_string()
+fn server_file(site: &Site) -> String {
+    serde_json::json!(ServerFile { url: site.local_url(), pid: std::process::id() }).to_string()
 }
 
 /// Writes a file that the owner alone can read, whole or not at all.

@@ -1,12 +1,12 @@
 //! Settings of the service, all with their documented defaults.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use agents::TimeLimits;
 use delivery::Limits;
 use delivery::residency::Pool;
 
+use crate::network::Network;
 use crate::rate::Rate;
 
 /// Everything that `serve` needs to know; read from flags, environment and file by the command line.
@@ -14,8 +14,8 @@ use crate::rate::Rate;
 pub struct Settings {
     /// Data folder; made with mode 0700.
     pub data: PathBuf,
-    /// Address to listen on; loopback only.
-    pub listen: SocketAddr,
+    /// Where to listen, and what the server is called there: loopback, unless there is a public address.
+    pub network: Network,
     /// Pool size (4) and idle limit (30 min).
     pub pool: Pool,
     /// Rows 30, lines 12, body 600 characters.
@@ -36,6 +36,27 @@ pub struct Settings {
     pub bridge: Vec<String>,
     /// Name of the owner, made on the first start.
     pub owner: String,
+    /// What is logged, and how.
+    pub log: Log,
     /// The server's own environment, out of which an agent's is picked (6.11).
     pub env: Vec<(String, String)>,
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Log {
+    /// A level (`warn`), or levels by part of the program (`info,agents=debug`).
+    pub level: String,
+    /// The form of a line.
+    pub format: LogFormat,
+}
+
+/// The form of a line of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line, for programs.
+    Json,
 }

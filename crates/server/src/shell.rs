@@ -8,9 +8,10 @@ use delivery::{Moment, Timestamp};
 use storage::{Read, Reader, Sqlite, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::engine::{Board, Command, Engine, Input, Now, Reply, Request};
+use crate::engine::{Board, Command, Engine, Input, Now, Reply, Request, Tally};
 use crate::error::{ApiError, Code};
 use crate::events::Hub;
+use crate::metrics::Metrics;
 use crate::start::StartAgents;
 
 /// Requests that wait at most; a flood waits in its connections instead of in memory.
@@ -29,6 +30,8 @@ enum Ask {
     Request(Asked),
     /// Answered out of memory, also while nothing can be stored.
     Board(oneshot::Sender<Board>),
+    /// Answered by a write that changes nothing.
+    TryWrite(oneshot::Sender<Result<(), storage::Error>>),
 }
 
 /// A handle on the engine's thread. Clones share it.
@@ -50,6 +53,13 @@ impl Service {
     pub(crate) async fn board(&self) -> Result<Board, ApiError> {
         let (answer, answered) = oneshot::channel();
         self.requests.send(Ask::Board(answer)).await.map_err(|_| stopped())?;
+        answered.await.map_err(|_| stopped())
+    }
+
+    /// Whether the engine answers, and whether it can write: a write that changes nothing.
+    pub(crate) async fn try_write(&self) -> Result<Result<(), storage::Error>, ApiError> {
+        let (answer, answered) = oneshot::channel();
+        self.requests.send(Ask::TryWrite(answer)).await.map_err(|_| stopped())?;
         answered.await.map_err(|_| stopped())
     }
 
@@ -91,6 +101,8 @@ pub(crate) fn spawn(
     let (requests, asked) = mpsc::channel(REQUESTS_MAX);
     let (ended_tx, ended) = watch::channel(0);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    // What recovery ended counts too.
+    log.metrics.tally(&Tally::default(), &engine.tally());
     let worker = Worker {
         store,
         engine,
@@ -108,9 +120,10 @@ pub(crate) fn spawn(
     Ok((Service { requests, ended }, EngineThread { handle }))
 }
 
-/// Where what was committed is told, and how many entries of the log are kept.
+/// Where what was committed is told and counted, and how many entries of the log are kept.
 pub(crate) struct Log {
     pub(crate) hub: Hub,
+    pub(crate) metrics: Metrics,
     pub(crate) events_kept: u64,
 }
 
@@ -210,13 +223,17 @@ impl Worker {
         Duration::from_millis(due)
     }
 
-    /// What is to be done of what was asked; the board is answered at once.
-    fn job_of(&self, ask: Ask) -> Option<Job> {
+    /// What is to be done of what was asked; the rest is answered at once.
+    fn job_of(&mut self, ask: Ask) -> Option<Job> {
         match ask {
             Ask::Request(asked) => Some(Job::Asked(asked)),
             Ask::Board(answer) => {
                 // Whoever asked may have gone.
                 let _ = answer.send(self.engine.board());
+                None
+            }
+            Ask::TryWrite(answer) => {
+                let _ = answer.send(self.store.try_write());
                 None
             }
         }
@@ -226,7 +243,7 @@ impl Worker {
     /// input is tried by itself, so that a bad one costs nobody else anything.
     fn batch(&mut self, jobs: Vec<Job>) {
         let before = self.engine.clone();
-        let now = self.clock.now();
+        let (now, began) = (self.clock.now(), Instant::now());
         let mut answers: Vec<Result<Reply, ApiError>> = Vec::with_capacity(jobs.len());
         let engine = &mut self.engine;
         let events_kept = self.log.events_kept;
@@ -238,6 +255,12 @@ impl Worker {
         });
         match committed {
             Ok(()) => {
+                // The tick that ends each batch is no work of anybody's.
+                let size = u32::try_from(jobs.len().saturating_sub(1)).unwrap_or(u32::MAX);
+                if size > 0 {
+                    self.log.metrics.committed(size, began.elapsed());
+                }
+                self.log.metrics.tally(&before.tally(), &self.engine.tally());
                 for (job, answer) in jobs.into_iter().zip(answers) {
                     self.settled(job, answer);
                 }
@@ -309,7 +332,8 @@ impl Worker {
     fn give_up(&mut self, event: agents::Event, error: &ApiError) {
         self.close_tools(&event);
         let agents::Event { key, epoch, kind } = event;
-        tracing::error!(binding = %key.binding, %error, ?kind, "an event of an agent was dropped; its process ends");
+        let kind = kind_of(&kind);
+        tracing::error!(binding = %key.binding, code = error.code.as_str(), kind, "an event of an agent was dropped; its process ends");
         self.agents.carry_out(agents::Command::End { key, epoch });
     }
 
@@ -322,6 +346,7 @@ impl Worker {
                     self.agents.carry_out(agents::Command::Start { key, epoch, spec: Box::new(spec) });
                 }
                 Command::Prompt { key, epoch, run, text } => {
+                    self.log.metrics.prompted(text.len());
                     self.agents.carry_out(agents::Command::Prompt { key, epoch, run, text });
                 }
                 Command::Cancel { key, epoch, run } => {
@@ -336,6 +361,18 @@ impl Worker {
         if runs_ended {
             self.ended.send_modify(|count| *count += 1);
         }
+    }
+}
+
+/// An event by its kind alone: what an agent says is no matter for the log.
+fn kind_of(kind: &agents::EventKind) -> &'static str {
+    match kind {
+        agents::EventKind::Started(_) => "started",
+        agents::EventKind::PromptWritten { .. } => "prompt_written",
+        agents::EventKind::Update { .. } => "update",
+        agents::EventKind::TurnEnded { .. } => "turn_ended",
+        agents::EventKind::TurnFailed { .. } => "turn_failed",
+        agents::EventKind::Exited { .. } => "exited",
     }
 }
 

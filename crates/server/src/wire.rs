@@ -1,6 +1,7 @@
 //! The only wire types: what the API takes and gives, as JSON.
 
 mod event;
+mod health;
 mod identity;
 pub mod schema;
 mod transfer;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use self::event::{AgentActivity, Bound, ChannelInfo, Event, Happened, Reason, RunState};
+pub use self::health::*;
 pub use self::identity::*;
 pub use self::transfer::*;
 

@@ -13,5 +13,7 @@ pub use atomically::atomically;
 pub use error::Error;
 pub use log::{Change, LogEntry, LogSpan};
 pub use record::*;
-pub use sqlite::{Backup, Migrated, Present, Progress, Reader, Sqlite, back_up, draft, in_use, restore};
+pub use sqlite::{
+    Backup, Migrated, Present, Progress, Reader, Sqlite, back_up, database_bytes, draft, in_use, restore,
+};
 pub use store::{Read, ReadIdentity, ReadTransfer, Store, StoreIdentity, StoreTransfer};

@@ -33,7 +33,7 @@ use delivery::Timestamp;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use self::backup::{Backup, Migrated, Present, Progress, back_up, draft, restore};
-pub use self::folder::in_use;
+pub use self::folder::{database_bytes, in_use};
 pub use self::reader::Reader;
 use crate::{Error, Store};
 

@@ -117,6 +117,9 @@ pub trait Store: Read + StoreIdentity + StoreTransfer {
     /// failure undoes its own part alone. Durable when the outermost one has returned `Ok`.
     fn atomic(&mut self, work: &mut dyn FnMut(&mut dyn Store) -> Result<(), Error>) -> Result<(), Error>;
 
+    /// Writes something that changes nothing, durably, to learn whether writing works.
+    fn try_write(&mut self) -> Result<(), Error>;
+
     /// Makes a channel without members.
     fn add_channel(&mut self, name: &str, kind: ChannelKind<'_>, at: Timestamp) -> Result<Channel, Error>;
     /// Makes a person.

@@ -1,14 +1,12 @@
 //! `highwater serve`: runs the server until it is told to stop.
 
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use server::Ready;
 use server::settings::Settings;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::LevelFilter;
 
 use crate::config::{self, Flags, Programs};
 use crate::context::Context;
@@ -19,25 +17,37 @@ use crate::input;
 /// Run the server
 ///
 /// Prints one line with its address and a link that signs the owner in when it is ready, and stops on SIGTERM and SIGINT (Ctrl-C). Logs go to standard
-/// error; RUST_LOG says how much (default: warn).
+/// error, without a word of messages or secrets. Others than programs on this machine reach a server that has a
+/// public address alone: docs/deployment.md shows how.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: highwater serve --data ./data --listen 127.0.0.1:7717")]
 pub(crate) struct Serve {
-    /// Address to listen on, loopback only; port 0 takes a free one [default: 127.0.0.1:7717]
+    /// Address to listen on; port 0 takes a free one. Any but loopback needs public_url to be set [default: 127.0.0.1:7717]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
     /// Configuration file [default: $HIGHWATER_CONFIG, else highwater/config.toml in $XDG_CONFIG_HOME or ~/.config]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// What is logged: error, warn, info (each request), debug or trace, also by part (info,agents=debug) [default: warn]
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<String>,
+    /// Form of the log: text, or json for one object a line [default: text]
+    #[arg(long, value_name = "FORM")]
+    log_format: Option<String>,
 }
 
 impl Serve {
     /// Serves until a signal comes.
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
-        let flags =
-            Flags { data: context.data().map(Path::to_owned), listen: self.listen, config: self.config };
+        let flags = Flags {
+            data: context.data().map(Path::to_owned),
+            listen: self.listen,
+            config: self.config,
+            log_level: self.log_level,
+            log_format: self.log_format,
+        };
         let settings = config::settings(&flags, context.env(), context.base(), programs()?)?;
-        log(context)?;
+        crate::log::start(&settings.log, context.env())?;
         let greeting = greeting(&settings, context);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -64,16 +74,6 @@ fn programs() -> Result<Programs, Failure> {
     let path = input::path_text(&path)?;
     let program = |name: &str| vec![path.clone(), name.to_owned()];
     Ok(Programs { holder: program("hold"), guide: program("guide"), bridge: program("mcp") })
-}
-
-fn log(context: &Context) -> Result<(), Failure> {
-    let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into());
-    let filter = filter
-        .parse(context.env().text("RUST_LOG")?.unwrap_or_default())
-        .map_err(|error| Failure::new(Kind::Invalid, format!("RUST_LOG: {error}")))?;
-    let colour = io::stderr().is_terminal() && context.env().text("NO_COLOR")?.is_none();
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(colour).init();
-    Ok(())
 }
 
 /// Ends with the first SIGTERM or SIGINT.

@@ -73,6 +73,8 @@ enum Scope {
     Write,
     /// People, agents, tokens, imports
     Admin,
+    /// How busy the server is (/metrics), and nothing else
+    Metrics,
 }
 
 impl Token {
@@ -85,6 +87,7 @@ impl Token {
                     Scope::Read => wire::Scope::Read,
                     Scope::Write => wire::Scope::Write,
                     Scope::Admin => wire::Scope::Admin,
+                    Scope::Metrics => wire::Scope::Metrics,
                 });
                 let scopes = Some(wire::Scopes(scopes.collect())).filter(|scopes| !scopes.0.is_empty());
                 let expires_in_s = expires.map(|span| span.as_secs());

@@ -9,11 +9,13 @@ use delivery::Limits;
 use delivery::mention::is_handle;
 use delivery::residency::Pool;
 use server::Rate;
-use server::settings::Settings;
+use server::network::{Host, Network, PlainHttp, PublicUrl};
+use server::settings::{Log, LogFormat, Settings};
 
 use super::key::{Given, Key, Source};
 use super::{Env, Programs, home_folder};
 use crate::failure::{Failure, Kind};
+use crate::log;
 
 /// The port of the default address.
 const PORT: u16 = 7717;
@@ -32,6 +34,9 @@ const GRACE_MAX: Duration = Duration::from_secs(10);
 pub(super) struct Draft {
     data: Option<PathBuf>,
     listen: SocketAddr,
+    public_url: Option<PublicUrl>,
+    allowed_hosts: Option<Vec<Host>>,
+    plain_http: PlainHttp,
     pool: Pool,
     limits: Limits,
     max_recipients: u32,
@@ -40,6 +45,7 @@ pub(super) struct Draft {
     events_kept: u64,
     time: TimeLimits,
     owner: Option<String>,
+    log: Log,
 }
 
 impl Draft {
@@ -48,6 +54,9 @@ impl Draft {
         Self {
             data: None,
             listen: SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, PORT)),
+            public_url: None,
+            allowed_hosts: None,
+            plain_http: PlainHttp::Refused,
             pool: Pool { processes_max: 4, idle_ms: 30 * 60 * 1_000 },
             limits: Limits::default(),
             max_recipients: 3,
@@ -61,6 +70,7 @@ impl Draft {
                 grace: Duration::from_secs(5),
             },
             owner: None,
+            log: Log { level: "warn".to_owned(), format: LogFormat::Text },
         }
     }
 
@@ -83,9 +93,12 @@ impl Draft {
 
     /// The finished settings.
     pub(super) fn into_settings(self, env: &Env, programs: Programs) -> Result<Settings, Failure> {
+        let data = self.data_folder(env)?;
+        let network = Network::new(self.listen, self.public_url, self.allowed_hosts, self.plain_http)
+            .map_err(|reason| Failure::new(Kind::Invalid, reason))?;
         Ok(Settings {
-            data: self.data_folder(env)?,
-            listen: self.listen,
+            data,
+            network,
             pool: self.pool,
             limits: self.limits,
             max_recipients: self.max_recipients,
@@ -96,6 +109,7 @@ impl Draft {
             guide: programs.guide,
             bridge: programs.bridge,
             owner: self.owner.map_or_else(|| login_name(env), Ok)?,
+            log: self.log,
             env: env.pairs(),
         })
     }
@@ -114,7 +128,15 @@ impl Draft {
     fn try_set(&mut self, key: Key, given: Given, base: &Path) -> Result<(), String> {
         match key {
             Key::Data => self.data = Some(folder(given, base)?),
-            Key::Listen => self.listen = given.loopback()?,
+            Key::Listen => self.listen = given.address()?,
+            Key::PublicUrl => self.public_url = Some(PublicUrl::parse(&given.text()?)?),
+            Key::AllowedHosts => {
+                self.allowed_hosts =
+                    Some(given.list()?.iter().map(|host| Host::parse(host)).collect::<Result<_, _>>()?);
+            }
+            Key::PlainHttp => {
+                self.plain_http = if given.truth()? { PlainHttp::Meant } else { PlainHttp::Refused };
+            }
             Key::PoolSize => self.pool.processes_max = size(given.count(&(1..=1_000))?),
             Key::IdleLimit => self.pool.idle_ms = ms(given.duration(&(DURATION_MIN..=30 * DAY))?),
             Key::Rows => self.limits.rows = size(given.count(&(1..=1_000))?),
@@ -130,6 +152,8 @@ impl Draft {
             Key::TurnLimit => self.time.turn = given.duration(&(DURATION_MIN..=7 * DAY))?,
             Key::Grace => self.time.grace = given.duration(&(DURATION_MIN..=GRACE_MAX))?,
             Key::Owner => self.owner = Some(owner(given)?),
+            Key::LogLevel => self.log.level = log::level(given.text()?)?,
+            Key::LogFormat => self.log.format = log::format(&given.text()?)?,
         }
         Ok(())
     }

@@ -38,14 +38,18 @@ fn unknown(name: &str, source: &Source) -> Failure {
     }
 }
 
+fn text(value: DeValue<'_>) -> Option<String> {
+    if let DeValue::String(text) = value { Some(text.into_owned()) } else { None }
+}
+
 fn given(value: DeValue<'_>) -> Given {
     match value {
         DeValue::String(text) => Given::Text(text.into_owned()),
         DeValue::Integer(number) => Given::Number(number.to_string()),
         DeValue::Float(number) => Given::Number(number.to_string()),
-        DeValue::Boolean(_) => Given::Other("true or false"),
+        DeValue::Boolean(truth) => Given::Truth(truth),
         DeValue::Datetime(_) => Given::Other("a date"),
-        DeValue::Array(_) => Given::Other("a list"),
+        DeValue::Array(parts) => Given::List(parts.into_iter().map(|part| text(part.into_inner())).collect()),
         DeValue::Table(_) => Given::Other("a table"),
     }
 }

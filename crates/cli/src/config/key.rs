@@ -13,6 +13,12 @@ pub(super) enum Key {
     Data,
     /// Address to listen on.
     Listen,
+    /// Address at which people reach the server.
+    PublicUrl,
+    /// Hosts that it answers to besides.
+    AllowedHosts,
+    /// Whether the public address may be without TLS.
+    PlainHttp,
     /// Agent processes alive at once.
     PoolSize,
     /// How long a process stays idle.
@@ -41,13 +47,20 @@ pub(super) enum Key {
     Grace,
     /// Name of the owner.
     Owner,
+    /// What is logged.
+    LogLevel,
+    /// In which form.
+    LogFormat,
 }
 
 impl Key {
     /// All of them, in the order of the documentation.
-    pub(super) const ALL: [Self; 16] = [
+    pub(super) const ALL: [Self; 21] = [
         Self::Data,
         Self::Listen,
+        Self::PublicUrl,
+        Self::AllowedHosts,
+        Self::PlainHttp,
         Self::PoolSize,
         Self::IdleLimit,
         Self::Rows,
@@ -62,6 +75,8 @@ impl Key {
         Self::TurnLimit,
         Self::Grace,
         Self::Owner,
+        Self::LogLevel,
+        Self::LogFormat,
     ];
 
     /// Its name in the file.
@@ -69,6 +84,9 @@ impl Key {
         match self {
             Self::Data => "data",
             Self::Listen => "listen",
+            Self::PublicUrl => "public_url",
+            Self::AllowedHosts => "allowed_hosts",
+            Self::PlainHttp => "plain_http",
             Self::PoolSize => "pool_size",
             Self::IdleLimit => "idle_limit",
             Self::Rows => "rows",
@@ -83,6 +101,8 @@ impl Key {
             Self::TurnLimit => "turn_limit",
             Self::Grace => "grace",
             Self::Owner => "owner",
+            Self::LogLevel => "log_level",
+            Self::LogFormat => "log_format",
         }
     }
 
@@ -135,6 +155,10 @@ pub(super) enum Given {
     Text(String),
     /// A number of a file, as written.
     Number(String),
+    /// `true` or `false` of a file.
+    Truth(bool),
+    /// A list of a file; `None` in it is something that is no text.
+    List(Vec<Option<String>>),
     /// Something that no setting is: its kind.
     Other(&'static str),
 }
@@ -145,6 +169,8 @@ impl Given {
         match self {
             Self::Word(text) | Self::Text(text) => Ok(text),
             Self::Number(text) => Err(format!("must be text in quotes, not the number {text}")),
+            Self::Truth(_) => Err("must be text in quotes, not true or false".to_owned()),
+            Self::List(_) => Err("must be text in quotes, not a list".to_owned()),
             Self::Other(kind) => Err(format!("must be text in quotes, not {kind}")),
         }
     }
@@ -155,6 +181,8 @@ impl Given {
             Self::Word(text) => (text.parse().ok(), format!("{text:?}")),
             Self::Number(text) => (text.replace('_', "").parse().ok(), text),
             Self::Text(text) => (None, format!("{text:?}")),
+            Self::Truth(_) => (None, "true or false".to_owned()),
+            Self::List(_) => (None, "a list".to_owned()),
             Self::Other(kind) => (None, kind.to_owned()),
         };
         number.filter(|number| range.contains(number)).ok_or_else(|| {
@@ -167,6 +195,8 @@ impl Given {
         let text = match self {
             Self::Word(text) | Self::Text(text) => text,
             Self::Number(text) => return Err(format!("needs a unit, such as \"{text}s\" or \"{text}m\"")),
+            Self::Truth(_) => return Err("must be a time such as \"90s\", not true or false".to_owned()),
+            Self::List(_) => return Err("must be a time such as \"90s\", not a list".to_owned()),
             Self::Other(kind) => return Err(format!("must be a time such as \"90s\", not {kind}")),
         };
         let Some(duration) = parse_duration(&text) else {
@@ -180,22 +210,41 @@ impl Given {
         Err(format!("must be from {} to {}, not {text}", short(*range.start()), short(*range.end())))
     }
 
-    /// A loopback address with a port.
-    pub(super) fn loopback(self) -> Result<SocketAddr, String> {
+    /// `true` or `false`.
+    pub(super) fn truth(self) -> Result<bool, String> {
+        let text = match self {
+            Self::Truth(truth) => return Ok(truth),
+            Self::Word(text) if text == "true" => return Ok(true),
+            Self::Word(text) if text == "false" => return Ok(false),
+            Self::Word(text) | Self::Text(text) => format!("{text:?}"),
+            Self::Number(text) => text,
+            Self::List(_) => "a list".to_owned(),
+            Self::Other(kind) => kind.to_owned(),
+        };
+        Err(format!("must be true or false, not {text}"))
+    }
+
+    /// A list of texts; a variable separates them by commas.
+    pub(super) fn list(self) -> Result<Vec<String>, String> {
+        let form = "must be a list of texts such as [\"chat.example.com\"]";
+        match self {
+            Self::Word(text) => Ok(text.split(',').map(|part| part.trim().to_owned()).collect()),
+            Self::List(parts) => parts.into_iter().collect::<Option<_>>().ok_or_else(|| form.to_owned()),
+            Self::Text(text) => Err(format!("{form}, not {text:?}")),
+            Self::Number(_) | Self::Truth(_) | Self::Other(_) => Err(form.to_owned()),
+        }
+    }
+
+    /// An address with a port.
+    pub(super) fn address(self) -> Result<SocketAddr, String> {
         let text = self.text()?;
         let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
-        let address = match local {
-            Some(port) => SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)),
-            None => text.parse::<SocketAddr>().map_err(|_| {
-                format!("must be an address with a port such as 127.0.0.1:7717, not {text:?}")
-            })?,
-        };
-        if address.ip().is_loopback() {
-            return Ok(address);
+        match local {
+            Some(port) => Ok(SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))),
+            None => text
+                .parse()
+                .map_err(|_| format!("must be an address with a port such as 127.0.0.1:7717, not {text:?}")),
         }
-        Err(format!(
-            "{text} is not a loopback address: Highwater listens on this machine alone (127.0.0.1 or [::1])"
-        ))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Precedence, kinds, ranges and messages of the settings; the documentation tells all of them.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,7 +7,8 @@ use agents::TimeLimits;
 use delivery::Limits;
 use delivery::residency::Pool;
 use server::Rate;
-use server::settings::Settings;
+use server::network::{Host, Network, PlainHttp, PublicUrl};
+use server::settings::{Log, LogFormat, Settings};
 
 use super::key::Key;
 use super::{Env, Flags, Programs, data_folder, settings};
@@ -24,10 +24,25 @@ fn programs() -> Programs {
     }
 }
 
+fn network(
+    listen: &str,
+    public: Option<&str>,
+    allowed: Option<&[&str]>,
+    plain: PlainHttp,
+) -> Result<Network, String> {
+    let public = public.map(|text| PublicUrl::parse(text).unwrap());
+    let allowed = allowed.map(|hosts| hosts.iter().map(|text| Host::parse(text).unwrap()).collect());
+    Network::new(listen.parse().unwrap(), public, allowed, plain)
+}
+
+fn local(listen: &str) -> Network {
+    network(listen, None, None, PlainHttp::Refused).unwrap()
+}
+
 fn defaults() -> Settings {
     Settings {
         data: PathBuf::from("/home/aiko/.local/share/highwater"),
-        listen: SocketAddr::from(([127, 0, 0, 1], 7717)),
+        network: local("127.0.0.1:7717"),
         pool: Pool { processes_max: 4, idle_ms: 1_800_000 },
         limits: Limits { rows: 30, lines: 12, body_chars: 600 },
         max_recipients: 3,
@@ -43,6 +58,7 @@ fn defaults() -> Settings {
         guide: programs().guide,
         bridge: programs().bridge,
         owner: "aiko".to_owned(),
+        log: Log { level: "warn".to_owned(), format: LogFormat::Text },
         env: Vec::new(),
     }
 }
@@ -86,7 +102,7 @@ fn flags_go_before_variables_before_the_file() {
 
     let from_file = Settings {
         data: folder.path().join("from-file"),
-        listen: SocketAddr::from(([127, 0, 0, 1], 1)),
+        network: local("127.0.0.1:1"),
         pool: Pool { processes_max: 1, idle_ms: 1_800_000 },
         limits: Limits { rows: 10, ..Limits::default() },
         ..defaults()
@@ -98,15 +114,16 @@ fn flags_go_before_variables_before_the_file() {
     let env = with(named, &variables);
     let from_env = Settings {
         data: PathBuf::from("/srv/from-env"),
-        listen: SocketAddr::from(([127, 0, 0, 1], 2)),
+        network: local("127.0.0.1:2"),
         pool: Pool { processes_max: 2, idle_ms: 1_800_000 },
         ..from_file
     };
     check(&Flags::default(), &env, &from_env);
 
-    let flags = Flags { data: Some("from-flag".into()), listen: Some("[::1]:0".to_owned()), config: None };
+    let flags =
+        Flags { data: Some("from-flag".into()), listen: Some("[::1]:0".to_owned()), ..Flags::default() };
     let from_flags =
-        Settings { data: PathBuf::from("/srv/from-flag"), listen: "[::1]:0".parse().unwrap(), ..from_env };
+        Settings { data: PathBuf::from("/srv/from-flag"), network: local("[::1]:0"), ..from_env };
     check(&flags, &env, &from_flags);
 
     let other = folder.path().join("other.toml");
@@ -121,7 +138,10 @@ fn every_key_can_be_set_in_the_default_file() {
     std::fs::create_dir(folder.path().join("highwater")).unwrap();
     let text = r#"
         data = "/srv/highwater"        # comments are fine
-        listen = "127.0.0.1:0"
+        listen = "0.0.0.0:0"
+        public_url = "http://a.example"
+        allowed_hosts = ["a.example", "b.example:8080"]
+        plain_http = true
         pool_size = 8
         idle_limit = "1h30m"
         rows = 60
@@ -136,12 +156,20 @@ fn every_key_can_be_set_in_the_default_file() {
         turn_limit = "1d"
         grace = "500ms"
         owner = "carla"
+        log_level = "info,agents=debug"
+        log_format = "json"
     "#;
     std::fs::write(folder.path().join("highwater/config.toml"), text).unwrap();
     let env = with(home(), &[("XDG_CONFIG_HOME", folder.path().to_str().unwrap())]);
     let expected = Settings {
         data: PathBuf::from("/srv/highwater"),
-        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        network: network(
+            "0.0.0.0:0",
+            Some("http://a.example"),
+            Some(&["a.example", "b.example:8080"]),
+            PlainHttp::Meant,
+        )
+        .unwrap(),
         pool: Pool { processes_max: 8, idle_ms: 5_400_000 },
         limits: Limits { rows: 60, lines: 24, body_chars: 1_200 },
         max_recipients: 5,
@@ -154,6 +182,7 @@ fn every_key_can_be_set_in_the_default_file() {
             grace: Duration::from_millis(500),
         },
         owner: "carla".to_owned(),
+        log: Log { level: "info,agents=debug".to_owned(), format: LogFormat::Json },
         ..defaults()
     };
     check(&Flags::default(), &env, &expected);
@@ -171,8 +200,9 @@ fn mistakes_in_the_file_are_told_with_their_line() {
         let expected = Failure::new(Kind::Invalid, format!("{}{message}", path.display()));
         assert_eq!(actual, Err(hint.iter().fold(expected, |failure, hint| failure.hint(*hint))), "{text}");
     };
-    let known = "known keys: data, listen, pool_size, idle_limit, rows, lines, body_chars, max_recipients, \
-                 write_rate, write_burst, events_kept, start_limit, inactivity_limit, turn_limit, grace, owner";
+    let known = "known keys: data, listen, public_url, allowed_hosts, plain_http, pool_size, idle_limit, rows, lines, \
+                 body_chars, max_recipients, write_rate, write_burst, events_kept, start_limit, inactivity_limit, turn_limit, grace, \
+                 owner, log_level, log_format";
     check(
         "rows = 3\npoolsize = 4\n",
         ", line 2: unknown key \"poolsize\"",
@@ -217,6 +247,24 @@ fn mistakes_in_the_file_are_told_with_their_line() {
     check("data = \"\"", ", line 1: data must name a folder", None);
     let rule = "must be 1 to 32 of a-z, 0-9, - and _, beginning with a letter, not \"A b\"";
     check("owner = \"A b\"", &format!(", line 1: owner {rule}"), None);
+    check("plain_http = 1", ", line 1: plain_http must be true or false, not 1", None);
+    check("plain_http = \"true\"", ", line 1: plain_http must be true or false, not \"true\"", None);
+    let list = "must be a list of texts such as [\"chat.example.com\"]";
+    check("allowed_hosts = [3]", &format!(", line 1: allowed_hosts {list}"), None);
+    check(
+        "allowed_hosts = \"a.example\"",
+        &format!(", line 1: allowed_hosts {list}, not \"a.example\""),
+        None,
+    );
+    let host = "must be a host such as chat.example.com or chat.example.com:8443, not \"*\"";
+    check("allowed_hosts = [\"*\"]", &format!(", line 1: allowed_hosts {host}"), None);
+    check("public_url = []", ", line 1: public_url must be text in quotes, not a list", None);
+    check(
+        "public_url = \"a.example\"",
+        ", line 1: public_url must be an address such as https://chat.example.com",
+        None,
+    );
+    check("log_format = \"xml\"", ", line 1: log_format must be text or json, not \"xml\"", None);
 }
 
 #[test]
@@ -244,11 +292,11 @@ fn broken_files_are_told() {
 }
 
 #[test]
-fn addresses_are_loopback() {
+fn addresses() {
     let check = |text: &str, expected: Result<&str, &str>| {
         let env = with(home(), &[("HIGHWATER_LISTEN", text)]);
-        let actual =
-            settings(&Flags::default(), &env, Path::new(BASE), programs()).map(|settings| settings.listen);
+        let actual = settings(&Flags::default(), &env, Path::new(BASE), programs())
+            .map(|settings| settings.network.listen());
         let expected = match expected {
             Ok(address) => Ok(address.parse().unwrap()),
             Err(reason) => Err(Failure::new(Kind::Invalid, format!("HIGHWATER_LISTEN: {reason}"))),
@@ -259,14 +307,48 @@ fn addresses_are_loopback() {
     check("127.8.8.8:0", Ok("127.8.8.8:0"));
     check("[::1]:80", Ok("[::1]:80"));
     check("localhost:80", Ok("127.0.0.1:80"));
-    let alone = "is not a loopback address: Highwater listens on this machine alone (127.0.0.1 or [::1])";
-    check("0.0.0.0:7717", Err(&format!("0.0.0.0:7717 {alone}")));
-    check("[::]:7717", Err(&format!("[::]:7717 {alone}")));
-    check("192.168.0.1:7717", Err(&format!("192.168.0.1:7717 {alone}")));
     let form = "must be an address with a port such as 127.0.0.1:7717, not";
     for text in ["7717", "127.0.0.1", "localhost", "localhost:x", "example.org:80", "127.0.0.1:70000"] {
         check(text, Err(&format!("{form} {text:?}")));
     }
+}
+
+#[test]
+fn what_others_reach_has_a_public_address() {
+    let check = |pairs: &[(&str, &str)], expected: Result<Network, String>| {
+        let actual = settings(&Flags::default(), &with(home(), pairs), Path::new(BASE), programs())
+            .map(|settings| settings.network);
+        assert_eq!(actual, expected.map_err(|reason| Failure::new(Kind::Invalid, reason)), "{pairs:?}");
+    };
+    let listen = ("HIGHWATER_LISTEN", "192.168.0.1:7717");
+    let refused = network(listen.1, None, None, PlainHttp::Refused);
+    assert!(refused.is_err());
+    check(&[listen], refused);
+    let public = ("HIGHWATER_PUBLIC_URL", "https://a.example");
+    check(&[listen, public], network(listen.1, Some(public.1), None, PlainHttp::Refused));
+    let hosts = ("HIGHWATER_ALLOWED_HOSTS", "a.example, 192.168.0.1");
+    let allowed = network(listen.1, Some(public.1), Some(&["a.example", "192.168.0.1"]), PlainHttp::Refused);
+    check(&[listen, public, hosts], allowed);
+    let plain = [listen, ("HIGHWATER_PUBLIC_URL", "http://a.example")];
+    check(&plain, network(listen.1, Some("http://a.example"), None, PlainHttp::Refused));
+    let meant = [plain[0], plain[1], ("HIGHWATER_PLAIN_HTTP", "true")];
+    check(&meant, network(listen.1, Some("http://a.example"), None, PlainHttp::Meant));
+}
+
+#[test]
+fn the_level_of_the_log_has_a_second_variable() {
+    let level = |flags: &Flags, pairs: &[(&str, &str)]| {
+        settings(flags, &with(home(), pairs), Path::new(BASE), programs()).map(|settings| settings.log.level)
+    };
+    let none = Flags::default();
+    assert_eq!(level(&none, &[("RUST_LOG", "debug")]).as_deref(), Ok("debug"));
+    assert_eq!(
+        level(&none, &[("RUST_LOG", "debug"), ("HIGHWATER_LOG_LEVEL", "info")]).as_deref(),
+        Ok("info")
+    );
+    let flag = Flags { log_level: Some("trace".to_owned()), ..Flags::default() };
+    assert_eq!(level(&flag, &[("HIGHWATER_LOG_LEVEL", "info")]).as_deref(), Ok("trace"));
+    assert!(level(&none, &[("RUST_LOG", "loud")]).is_err());
 }
 
 #[test]
@@ -285,6 +367,9 @@ fn the_documentation_tells_every_key_with_its_default() {
     let defaults = [
         (Key::Data, "`$XDG_DATA_HOME/highwater`, else `~/.local/share/highwater`"),
         (Key::Listen, "`\"127.0.0.1:7717\"`"),
+        (Key::PublicUrl, "none"),
+        (Key::AllowedHosts, "the host of `public_url`"),
+        (Key::PlainHttp, "`false`"),
         (Key::PoolSize, "`4`"),
         (Key::IdleLimit, "`\"30m\"`"),
         (Key::Rows, "`30`"),
@@ -299,6 +384,8 @@ fn the_documentation_tells_every_key_with_its_default() {
         (Key::TurnLimit, "`\"2h\"`"),
         (Key::Grace, "`\"5s\"`"),
         (Key::Owner, "`$USER`, else `$LOGNAME`, if it is a valid handle, else `owner`"),
+        (Key::LogLevel, "`\"warn\"`"),
+        (Key::LogFormat, "`\"text\"`"),
     ];
     assert_eq!(defaults.map(|(key, _)| key), Key::ALL);
     for (key, default) in defaults {

@@ -56,6 +56,21 @@ impl Http {
             self.headers,
             body.len()
         );
+        let (status, head, body) = self.raw(&request);
+        Answer { status, head: head.to_lowercase(), body: serde_json::from_str(&body).unwrap_or(Value::Null) }
+    }
+
+    /// Asks with these very lines after the first, all but the end of the head; status, head and body as they came.
+    pub(crate) fn lines(&self, first: &str, lines: &[&str], body: &str) -> (u16, String, String) {
+        let mut request = format!("{first} HTTP/1.1\r\n");
+        for line in lines {
+            request.push_str(&format!("{line}\r\n"));
+        }
+        request.push_str(&format!("content-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()));
+        self.raw(&request)
+    }
+
+    fn raw(&self, request: &str) -> (u16, String, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut stream = BufReader::new(stream);
@@ -70,8 +85,12 @@ impl Http {
             stream.read_to_end(&mut body).unwrap();
         }
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        Answer { status, head: head.to_lowercase(), body }
+        (status, head.to_owned(), String::from_utf8_lossy(&body).into_owned())
+    }
+
+    /// Address and port.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 
     /// The status alone.

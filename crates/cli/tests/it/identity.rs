@@ -45,7 +45,7 @@ impl Office {
     }
 }
 
-fn token(server: &TestServer, person: &str, more: &[&str]) -> String {
+pub(crate) fn token(server: &TestServer, person: &str, more: &[&str]) -> String {
     let args: Vec<&str> = ["token", "create", "test", "--for", person].iter().chain(more).copied().collect();
     server.ok(&args).trim().to_owned()
 }

@@ -19,11 +19,15 @@ mod identity;
 #[cfg(test)]
 mod matrix;
 #[cfg(test)]
+mod network;
+#[cfg(test)]
 mod operations;
 #[cfg(test)]
 mod outcomes;
 #[cfg(test)]
 mod processes;
+#[cfg(test)]
+mod secrets;
 #[cfg(test)]
 mod server;
 #[cfg(test)]

@@ -53,10 +53,15 @@ impl TestServer {
         self.child = Some(child);
     }
 
-    /// Starts `serve` and waits for nothing.
+    /// Starts `serve` and waits for nothing. It listens on a free port of 127.0.0.1 unless the first argument is
+    /// another `--listen`.
     pub(crate) fn try_start(&self, args: &[&str]) -> Child {
         let mut command = self.command("highwater");
-        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
+        command.args(["serve", "--listen"]);
+        match args {
+            ["--listen", args @ ..] => command.args(args),
+            args => command.arg("127.0.0.1:0").args(args),
+        };
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     }

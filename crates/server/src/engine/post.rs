@@ -60,6 +60,8 @@ impl Engine {
             store.add_membership(&channel.id, &author.id, Rank::Member, now.wall)?;
         }
         let runs = self.address(store, &channel, &author, &message, now)?;
+        self.touched = true;
+        self.tally.posts += 1;
         Ok(Reply::Posted { message: Box::new(message), runs })
     }
 

@@ -135,6 +135,7 @@ impl Engine {
             keep_fetched(store, key, &turn)?;
         }
         self.touched = true;
+        self.tally.run_ended(ending.status, ending.usage);
         if let Some(live) = self.live.get_mut(key) {
             live.turn = None;
         }
@@ -163,7 +164,7 @@ impl Engine {
 
     /// Ends a run with a notice where its mention was.
     pub(super) fn end_visibly(
-        &self,
+        &mut self,
         store: &mut dyn Store,
         run: &Run,
         status: RunStatus,
@@ -172,6 +173,8 @@ impl Engine {
     ) -> Result<(), ApiError> {
         let ending = Ending { status, error: Some(reason.to_owned()), usage: None, told: None };
         store.end_run(&run.id, &ending, now.wall)?;
+        self.touched = true;
+        self.tally.run_ended(status, None);
         tell_end(store, run, status, reason, now)
     }
 

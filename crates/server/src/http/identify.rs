@@ -13,11 +13,11 @@ use storage::{Credential, CredentialId, CredentialKind, PersonId, Read, Scopes};
 use subtle::ConstantTimeEq;
 
 use crate::error::{ApiError, Code};
+use crate::network::Site;
 use crate::rate::{Buckets, Rate};
 use crate::rights::Principal;
 use crate::secret;
 use crate::shell::{Clock, Readers};
-use crate::wire;
 
 /// The header with a sign-in's second secret. A page sends it by script, from what it keeps in its own origin: a page
 /// at another port of this machine gets the cookie, but not this.
@@ -29,7 +29,7 @@ pub(crate) const PROTOCOL: &str = "highwater.v1";
 const SECRET_PROTOCOL: &str = "highwater.secret.";
 
 /// Routes that are there for those who are nobody yet: those that their description marks with `security(())`.
-pub(super) const OPEN: &[&str] = &["/openapi.json", "/sign-in"];
+pub(super) const OPEN: &[&str] = &["/api/v1/openapi.json", "/api/v1/sign-in", "/healthz"];
 
 /// What is needed to tell who asks.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ pub(crate) struct Identify {
     /// Hash of the token in the data folder.
     owner_token: Arc<str>,
     owner: PersonId,
-    port: u16,
+    site: Site,
     readers: Readers,
     clock: Clock,
     writes: Arc<Mutex<Buckets<PersonId>>>,
@@ -81,18 +81,18 @@ impl Identify {
     pub(crate) fn new(
         owner_token: &str,
         owner: PersonId,
-        port: u16,
+        site: Site,
         readers: Readers,
         clock: Clock,
         rate: Rate,
     ) -> Self {
         let owner_token = Arc::from(secret::hash(owner_token));
         let writes = Arc::new(Mutex::new(Buckets::new(rate)));
-        Self { owner_token, owner, port, readers, clock, writes }
+        Self { owner_token, owner, site, readers, clock, writes }
     }
 
     fn who(&self, headers: &HeaderMap) -> Result<Who, ApiError> {
-        let shown = shown(headers, self.port)?;
+        let shown = shown(headers, &self.site.cookie().name)?;
         self.readers.read_now(|store| self.look_up(store, &shown))
     }
 
@@ -148,8 +148,7 @@ pub(crate) async fn check(
     mut request: Request<Body>,
     next: Next,
 ) -> Response {
-    let path = request.uri().path().strip_prefix(wire::API);
-    if path.is_some_and(|path| OPEN.contains(&path)) {
+    if OPEN.contains(&request.uri().path()) {
         return next.run(request).await;
     }
     let who = match identify.who(request.headers()) {
@@ -163,19 +162,13 @@ pub(crate) async fn check(
     next.run(request).await
 }
 
-/// Name of the cookie: cookies ignore ports, and two servers on one machine must not take each other's.
-pub(crate) fn cookie_name(port: u16) -> String {
-    format!("highwater-{port}")
-}
-
-fn shown(headers: &HeaderMap, port: u16) -> Result<Shown, ApiError> {
+fn shown(headers: &HeaderMap, name: &str) -> Result<Shown, ApiError> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(given) = text(header::AUTHORIZATION.as_str()) {
         let token = given.strip_prefix("Bearer ").ok_or_else(nobody)?;
         return Ok(Shown::Bearer(token.trim().to_owned()));
     }
     let cookies = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    let name = cookie_name(port);
     let cookie = cookies.flat_map(|line| line.split(';')).find_map(|pair| {
         let (key, value) = pair.trim().split_once('=')?;
         (key == name).then(|| value.to_owned())

@@ -128,7 +128,7 @@ pub(super) async fn invite(
     let expires_at = later(app.clock.now().wall, span);
     let link = link(&person, &code, expires_at);
     app.ask(&who, Request::Act(Box::new(Act::AddLink(link)))).await?;
-    Ok(Json(wire::Invite { url: url(app.port, &code), person: view::person(person), expires_at }))
+    Ok(Json(wire::Invite { url: app.site.link(&code), person: view::person(person), expires_at }))
 }
 
 /// A link for a person, to be stored.
@@ -142,11 +142,6 @@ pub(crate) fn link(person: &Person, code: &str, expires_at: delivery::Timestamp)
         scopes: Scopes::all(),
         expires_at: Some(expires_at),
     }
-}
-
-/// The address of a link. What stands behind `#` is not sent to any server.
-pub(crate) fn url(port: u16, code: &str) -> String {
-    format!("http://127.0.0.1:{port}/#sign-in={code}")
 }
 
 impl App {

@@ -11,10 +11,11 @@ use storage::{Credential, CredentialKind, NewCredential, Person, Scopes};
 use tokio::sync::Semaphore;
 
 use super::admin::unexpected;
-use super::identify::{Via, Who, cookie_name};
+use super::identify::{Via, Who};
 use super::{App, Json};
 use crate::engine::{Act, Reply, Request};
 use crate::error::{ApiError, Code};
+use crate::network::{Cookie, Site};
 use crate::rate::{Buckets, Rate};
 use crate::secret;
 use crate::view;
@@ -120,7 +121,7 @@ pub(super) async fn sign_out(State(app): State<App>, who: Who) -> Result<Respons
     };
     app.service.ask(Request::Act(Box::new(Act::EndCredential { id }))).await?;
     let mut headers = HeaderMap::new();
-    headers.insert(header::SET_COOKIE, set_cookie(app.port, "", Duration::ZERO)?);
+    headers.insert(header::SET_COOKIE, set_cookie(&app.site, "", Duration::ZERO)?);
     Ok((headers, Json(wire::Done {})).into_response())
 }
 
@@ -180,15 +181,15 @@ impl App {
         let expires_at = made.expires_at.unwrap_or(made.created_at);
         let body = wire::SignedIn { session, person: view::person(person), expires_at };
         let mut headers = HeaderMap::new();
-        headers.insert(header::SET_COOKIE, set_cookie(self.port, cookie, SIGN_IN)?);
+        headers.insert(header::SET_COOKIE, set_cookie(&self.site, cookie, SIGN_IN)?);
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         Ok((headers, Json(body)).into_response())
     }
 }
 
-fn set_cookie(port: u16, value: &str, age: Duration) -> Result<HeaderValue, ApiError> {
-    let name = cookie_name(port);
-    let text = format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={}", age.as_secs());
+fn set_cookie(site: &Site, value: &str, age: Duration) -> Result<HeaderValue, ApiError> {
+    let Cookie { name, attributes } = site.cookie();
+    let text = format!("{name}={value}; {attributes}; Max-Age={}", age.as_secs());
     HeaderValue::from_str(&text).map_err(|_| unexpected())
 }
 

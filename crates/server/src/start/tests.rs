@@ -29,7 +29,7 @@ fn a_relative_program_starts_from_the_agents_folder() {
         guide: Vec::new(),
         tools: ToolAccess {
             tokens: Tokens::default(),
-            address: std::net::SocketAddr::from(([127, 0, 0, 1], 1)),
+            site: crate::network::tests::site("127.0.0.1:1", None, None),
             bridge: Vec::new(),
         },
     };

@@ -108,7 +108,7 @@ choice!(
     /// What a token may be used for.
     Scope,
     storage::Scope,
-    [Read, Write, Admin],
+    [Read, Write, Admin, Metrics],
     |scope: Of| json!(scope)
 );
 choice!(

@@ -10,6 +10,7 @@ stories![
     a_panic_undoes,
     many_jobs_share_a_commit,
     atomically_gives_a_value,
+    trying_to_write_changes_nothing,
 ];
 
 fn refusal() -> Error {
@@ -31,6 +32,18 @@ fn check_texts(store: &dyn Store, expected: &[&str]) {
     let seqs: Vec<u64> =
         store.channel_events(&"c1".into(), 0, 1_000).unwrap().iter().map(|event| event.seq).collect();
     check("dense", seqs, (1..=expected.len() as u64).collect());
+}
+
+fn trying_to_write_changes_nothing(store: &mut dyn Store) {
+    store.add_channel("general", None, at(0)).unwrap();
+    append(store, "one").unwrap();
+    check("by itself", store.try_write().is_ok(), true);
+    let inside = store.atomic(&mut |store| {
+        append(store, "two")?;
+        store.try_write()
+    });
+    check("inside", inside.is_ok(), true);
+    check_texts(store, &["one", "two"]);
 }
 
 fn atomic_is_all_or_nothing(store: &mut dyn Store) {

@@ -149,6 +149,8 @@ pub enum Scope {
     Write,
     /// Besides: people, agents, tokens, imports.
     Admin,
+    /// How busy the server is, and nothing else.
+    Metrics,
 }
 
 /// Scopes of a token.
@@ -159,7 +161,7 @@ pub struct Scopes(pub BTreeSet<Scope>);
 impl Scopes {
     /// All of them: what somebody who signed in has.
     pub fn all() -> Self {
-        Self([Scope::Read, Scope::Write, Scope::Admin].into())
+        Self([Scope::Read, Scope::Write, Scope::Admin, Scope::Metrics].into())
     }
 
     /// Whether this one is among them.

@@ -31,6 +31,12 @@ pub(super) fn database(folder: &Path) -> PathBuf {
     folder.join(DATABASE)
 }
 
+/// Bytes of a data folder's database with its log; 0 without one.
+pub fn database_bytes(folder: &Path) -> u64 {
+    let bytes = |path: PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());
+    bytes(database(folder)) + bytes(folder.join(format!("{DATABASE}-wal")))
+}
+
 /// [`lock`], and makes the database's file if there is none.
 pub(super) fn take(folder: &Path) -> Result<File, Error> {
     let lock = lock(folder)?;

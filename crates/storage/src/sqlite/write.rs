@@ -14,6 +14,14 @@ impl Store for Sqlite {
         self.atomic_work(work)
     }
 
+    fn try_write(&mut self) -> Result<(), Error> {
+        self.write(|db| {
+            // SQLite writes the page anew, whether the number changes or not.
+            let id: i32 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+            Ok(db.pragma_update(None, "application_id", id)?)
+        })
+    }
+
     fn add_channel(&mut self, name: &str, kind: ChannelKind<'_>, at: Timestamp) -> Result<Channel, Error> {
         self.write(|db| channel::add(db, name, kind, at))
     }
