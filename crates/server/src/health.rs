@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use crate::shell::{Readers, Service};
-use crate::wire::Healthz;
+use crate::wire::{Healthz, Works};
 
 /// How long each part may take to answer before it counts as failing.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -37,6 +37,15 @@ impl Health {
             return seen;
         }
         let seen = self.see().await;
+        let before = last.map_or(Works::Ok, |(_, before)| before.status);
+        match (before, seen.status) {
+            (Works::Ok, Works::Failing) => {
+                let Healthz { engine, read, write, .. } = seen;
+                tracing::error!(?engine, ?read, ?write, "the server does not do its work");
+            }
+            (Works::Failing, Works::Ok) => tracing::warn!("the server does its work again"),
+            (Works::Ok, Works::Ok) | (Works::Failing, Works::Failing) => {}
+        }
         *last = Some((Instant::now(), seen));
         seen
     }

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use crate::first_steps::texts;
+use crate::http::Http;
 use crate::server::{PATIENCE, TestServer, program_path, wait_until};
 
 /// Runs a command that must fail with this code and a message that has all of these words.
@@ -172,8 +173,15 @@ fn on_a_full_disk(small: &std::path::Path) {
         assert_eq!(history.as_array().unwrap().len(), kept);
         let other = small.join("other").display().to_string();
         check(&server, &["serve", "--listen", "127.0.0.1:0", "--data", &other], 8, &["full"]);
+        let http = Http::of(&small.join("data"));
+        let works = || http.lines("GET /healthz", &[&format!("host: {}", http.address())], "");
+        // Not a page is left: what could be written until now was small.
+        let _ = std::fs::write(small.join("rest"), vec![b'x'; 4 << 20]);
+        wait_until("it tells that it cannot write", || works().0 == 503);
+        assert_eq!(works().2, r#"{"status":"failing","engine":"ok","read":"ok","write":"failing"}"#);
         mount_again(small, "size=16m");
         assert_eq!(post("room again").code, 0);
+        wait_until("it tells that it can", || works().0 == 200);
     }
     unmount(small, UnmountFlags::DETACH).unwrap();
 }

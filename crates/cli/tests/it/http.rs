@@ -25,7 +25,12 @@ pub(crate) struct Http {
 impl Http {
     /// Without any token.
     pub(crate) fn new(server: &TestServer) -> Self {
-        let file = std::fs::read_to_string(server.data().join("server.json")).unwrap();
+        Self::of(&server.data())
+    }
+
+    /// Of the server of this data folder.
+    pub(crate) fn of(data: &std::path::Path) -> Self {
+        let file = std::fs::read_to_string(data.join("server.json")).unwrap();
         let file: Value = serde_json::from_str(&file).unwrap();
         let address = file["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
         Self { address, headers: String::new() }

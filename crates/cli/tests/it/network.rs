@@ -114,7 +114,7 @@ fn all_of_loopback_is_loopback() {
 /// Fault 22: a page that resolves its own name to this machine.
 #[test]
 fn a_foreign_host_reaches_nothing() {
-    // I8
+    // I11
     let servers = [TestServer::start(), for_others("")];
     for server in &servers {
         let http = Http::new(server);
@@ -150,7 +150,7 @@ fn a_foreign_host_reaches_nothing() {
 /// Fault 21: a page of another site uses the browser of somebody who is signed in here.
 #[test]
 fn a_page_of_another_site_changes_nothing() {
-    // I8
+    // I11
     let server = TestServer::start();
     let http = Http::new(&server);
     let link = server.json(&["invite", "aiko"])["url"].as_str().unwrap().to_owned();
@@ -204,7 +204,7 @@ fn a_page_of_another_site_changes_nothing() {
 /// Fault 23: browsers let any page open a WebSocket anywhere.
 #[test]
 fn a_web_socket_of_another_site_is_refused() {
-    // I8
+    // I11
     let server = TestServer::start();
     let http = Http::new(&server);
     let auth = format!("authorization: Bearer {}", owner_token(&server));

@@ -115,3 +115,17 @@ fn an_unreadable_page_is_told_as_damage() {
         "{error}"
     );
 }
+
+#[test]
+fn trying_to_write_writes() {
+    let Fixture { mut store, folder } = Fixture::with_channel();
+    let wal = data(&folder).join("highwater.db-wal");
+    let bytes = || std::fs::read(&wal).unwrap();
+    let before = bytes();
+    check("tried", store.try_write().is_ok(), true);
+    check("something was written", bytes() == before, false);
+    store.connection.pragma_update(None, "query_only", true).unwrap();
+    check("refused", store.try_write().is_err(), true);
+    store.connection.pragma_update(None, "query_only", false).unwrap();
+    check("and well again", store.try_write().is_ok(), true);
+}
