@@ -71,6 +71,7 @@ pub(crate) struct Metrics {
     batch_seconds: Histogram,
     queued: Gauge,
     processes: Family<Process, Gauge>,
+    followers: Gauge,
     database: Gauge,
 }
 
@@ -89,6 +90,7 @@ impl Metrics {
             batch_seconds: Histogram::new(BATCH_S),
             queued: Gauge::default(),
             processes: Family::default(),
+            followers: Gauge::default(),
             database: Gauge::default(),
         };
         metrics.registry = Arc::new(metrics.registered());
@@ -126,6 +128,7 @@ impl Metrics {
         );
         all.register("runs_queued", "Runs that wait for their turn", self.queued.clone());
         all.register("agent_processes", "Processes of agents, by state", self.processes.clone());
+        all.register("events_followers", "Readers of live events", self.followers.clone());
         all.register_with_unit(
             "database",
             "Size of the database with its log",
@@ -179,8 +182,13 @@ impl Metrics {
         }
     }
 
-    /// All of it as text, with how processes, queues and the database stand now.
-    pub(crate) fn text(&self, board: &Board, database_bytes: u64) -> Result<String, std::fmt::Error> {
+    /// All of it as text, with how processes, queues, readers and the database stand now.
+    pub(crate) fn text(
+        &self,
+        board: &Board,
+        followers: usize,
+        database_bytes: u64,
+    ) -> Result<String, std::fmt::Error> {
         let open: usize = board.queues.iter().map(|(_, runs)| runs.len()).sum();
         let count =
             |wanted: &[State]| board.states.iter().filter(|(_, state)| wanted.contains(state)).count();
@@ -195,6 +203,7 @@ impl Metrics {
         ] {
             self.processes.get_or_create(&Process { state }).set(gauge(count(states)));
         }
+        self.followers.set(gauge(followers));
         self.database.set(i64::try_from(database_bytes).unwrap_or(i64::MAX));
         let mut text = String::new();
         prometheus_text::encode(&mut text, &self.registry)?;

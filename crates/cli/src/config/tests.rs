@@ -247,24 +247,35 @@ fn mistakes_in_the_file_are_told_with_their_line() {
     check("data = \"\"", ", line 1: data must name a folder", None);
     let rule = "must be 1 to 32 of a-z, 0-9, - and _, beginning with a letter, not \"A b\"";
     check("owner = \"A b\"", &format!(", line 1: owner {rule}"), None);
-    check("plain_http = 1", ", line 1: plain_http must be true or false, not 1", None);
-    check("plain_http = \"true\"", ", line 1: plain_http must be true or false, not \"true\"", None);
+}
+
+#[test]
+fn mistakes_about_the_network_and_the_log_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    let check = |text: &str, message: &str| {
+        std::fs::write(&path, text).unwrap();
+        let flags = Flags { config: Some(path.clone()), ..Flags::default() };
+        let actual = settings(&flags, &home(), Path::new(BASE), programs()).map(|_| ());
+        assert_eq!(
+            actual,
+            Err(Failure::new(Kind::Invalid, format!("{}{message}", path.display()))),
+            "{text}"
+        );
+    };
+    check("plain_http = 1", ", line 1: plain_http must be true or false, not 1");
+    check("plain_http = \"true\"", ", line 1: plain_http must be true or false, not \"true\"");
     let list = "must be a list of texts such as [\"chat.example.com\"]";
-    check("allowed_hosts = [3]", &format!(", line 1: allowed_hosts {list}"), None);
-    check(
-        "allowed_hosts = \"a.example\"",
-        &format!(", line 1: allowed_hosts {list}, not \"a.example\""),
-        None,
-    );
+    check("allowed_hosts = [3]", &format!(", line 1: allowed_hosts {list}"));
+    check("allowed_hosts = \"a.example\"", &format!(", line 1: allowed_hosts {list}, not \"a.example\""));
     let host = "must be a host such as chat.example.com or chat.example.com:8443, not \"*\"";
-    check("allowed_hosts = [\"*\"]", &format!(", line 1: allowed_hosts {host}"), None);
-    check("public_url = []", ", line 1: public_url must be text in quotes, not a list", None);
+    check("allowed_hosts = [\"*\"]", &format!(", line 1: allowed_hosts {host}"));
+    check("public_url = []", ", line 1: public_url must be text in quotes, not a list");
     check(
         "public_url = \"a.example\"",
         ", line 1: public_url must be an address such as https://chat.example.com",
-        None,
     );
-    check("log_format = \"xml\"", ", line 1: log_format must be text or json, not \"xml\"", None);
+    check("log_format = \"xml\"", ", line 1: log_format must be text or json, not \"xml\"");
 }
 
 #[test]

@@ -304,7 +304,8 @@ fn a_page_names_its_second_secret_as_a_protocol() {
     let (_, code) = url.trim().split_once("#sign-in=").unwrap();
     let (cookie, session) = browser(&http, &json!({ "code": code }));
     let named = |names: &str| {
-        let headers = format!("{UPGRADE}cookie: {cookie}\r\nsec-websocket-protocol: {names}\r\n");
+        let origin = format!("origin: http://{}\r\n", http.address());
+        let headers = format!("{UPGRADE}{origin}cookie: {cookie}\r\nsec-websocket-protocol: {names}\r\n");
         Raw::ask(&server, "/events/ws", &headers).head()
     };
     let welcome = named(&format!("highwater.v1, highwater.secret.{session}"));

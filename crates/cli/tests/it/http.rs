@@ -75,6 +75,16 @@ impl Http {
         self.raw(&request)
     }
 
+    /// Asks for an answer that may never end: its status, and the connection that it comes by.
+    pub(crate) fn begin(&self, first: &str, lines: &[&str]) -> (u16, TcpStream) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let lines = lines.iter().map(|line| format!("{line}\r\n")).collect::<String>();
+        write!(stream, "{first} HTTP/1.1\r\n{lines}content-length: 0\r\n\r\n").unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        (String::from_utf8_lossy(&status[9..]).parse().unwrap(), stream)
+    }
+
     fn raw(&self, request: &str) -> (u16, String, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();

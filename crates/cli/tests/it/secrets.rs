@@ -228,6 +228,12 @@ fn misplace(http: &Http, secret: &str) {
         format!("origin: {secret}"),
         format!("sec-fetch-site: {secret}"),
         format!("upgrade: websocket\r\nsec-websocket-protocol: {secret}"),
+        format!(
+            "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: x\r\n\
+             origin: http://{}\r\ncookie: highwater-{port}={secret}\r\n\
+             sec-websocket-protocol: highwater.v1, highwater.secret.{secret}",
+            http.address()
+        ),
         format!("user-agent: {secret}"),
         format!("referer: http://{}/#sign-in={secret}", http.address()),
         format!("x-forwarded-for: {secret}"),

@@ -152,6 +152,11 @@ impl Hub {
         Self { shared: Arc::new(shared) }
     }
 
+    /// How many readers follow.
+    pub(crate) fn followers(&self) -> usize {
+        self.lock().subscribers.iter().filter(|reader| !reader.queue.is_closed()).count()
+    }
+
     /// A piece of a run's answer.
     pub(crate) fn stream(&self, key: Key, run: RunId, piece: &Piece) {
         self.lock().answers.entry(run).or_insert_with(|| Answer::new(key)).grow(piece);

@@ -40,8 +40,8 @@ pub(crate) async fn observe(State(metrics): State<Metrics>, request: Request<Bod
 
 /// The address that the nearest proxy saw. Anybody can write it: it is good for the log alone, and only as an address.
 fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
-    let lines = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
-    lines.last()?.rsplit(',').next()?.trim().parse().ok()
+    let mut lines = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+    lines.next_back()?.rsplit(',').next()?.trim().parse().ok()
 }
 
 /// Tells whether the server works
@@ -69,7 +69,10 @@ pub(super) async fn metrics(State(app): State<App>, who: Who) -> Result<Response
     reach::allowed(rights::may_see_metrics(&who.principal), "page", "metrics")?;
     let board = app.service.board().await?;
     let failed = |_| ApiError::new(Code::Internal, "the metrics could not be written");
-    let text = app.metrics.text(&board, storage::database_bytes(&app.start.data)).map_err(failed)?;
+    let text = app
+        .metrics
+        .text(&board, app.hub.followers(), storage::database_bytes(&app.start.data))
+        .map_err(failed)?;
     Ok(([(header::CONTENT_TYPE, metrics::CONTENT_TYPE), (header::CACHE_CONTROL, "no-store")], text)
         .into_response())
 }

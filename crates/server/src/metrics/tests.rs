@@ -32,7 +32,7 @@ fn the_text_tells_what_happened() {
         states: vec![(key("a"), State::Busy), (key("b"), State::Idle), (key("c"), State::WaitingForPlace)],
         queues: vec![(key("a"), runs(&["r1", "r2"])), (key("c"), runs(&["r3"]))],
     };
-    let text = metrics.text(&board, 4_096).unwrap();
+    let text = metrics.text(&board, 7, 4_096).unwrap();
     for line in [
         &format!("highwater_build_info{{version=\"{}\"}} 1", env!("CARGO_PKG_VERSION")),
         "highwater_http_requests_total{method=\"GET\",route=\"/api/v1/channels/{channel}\",status=\"200\"} 1",
@@ -52,6 +52,7 @@ fn the_text_tells_what_happened() {
         "highwater_agent_processes{state=\"working\"} 1",
         "highwater_agent_processes{state=\"warm\"} 1",
         "highwater_agent_processes{state=\"waiting\"} 1",
+        "highwater_events_followers 7",
         "highwater_database_bytes 4096",
     ] {
         assert!(text.lines().any(|one| one == line), "no line {line} in:\n{text}");

@@ -35,7 +35,7 @@ fn check_texts(store: &dyn Store, expected: &[&str]) {
 }
 
 fn trying_to_write_changes_nothing(store: &mut dyn Store) {
-    store.add_channel("general", None, at(0)).unwrap();
+    store.add_channel("general", ChannelKind::Public, at(0)).unwrap();
     append(store, "one").unwrap();
     check("by itself", store.try_write().is_ok(), true);
     let inside = store.atomic(&mut |store| {
