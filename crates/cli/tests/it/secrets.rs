@@ -117,6 +117,8 @@ fn drive(format: &str) -> String {
         misplace(&http, secret);
         misuse(&owner, &http, &mcp, secret);
     }
+    server.ok(&["backup", &server.file("backup.db")]);
+    server.ok(&["export", &server.file("channels.jsonl")]);
     let host = format!("host: {}", http.address());
     let auth = format!("authorization: Bearer {}", secrets[0].1);
     for path in ["/healthz", "/metrics"] {
