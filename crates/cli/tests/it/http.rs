@@ -53,10 +53,15 @@ impl Http {
 
     /// Asks a route of the API.
     pub(crate) fn call(&self, method: &str, route: &str, body: &Value) -> Answer {
+        self.at(method, &format!("/api/v1{route}"), body)
+    }
+
+    /// Asks for any path.
+    pub(crate) fn at(&self, method: &str, path: &str, body: &Value) -> Answer {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let kind = if body.is_empty() { "" } else { "content-type: application/json\r\n" };
         let request = format!(
-            "{method} /api/v1{route} HTTP/1.1\r\nhost: {}\r\n{}{kind}content-length: {}\r\nconnection: close\r\n\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\n{}{kind}content-length: {}\r\nconnection: close\r\n\r\n{body}",
             self.address,
             self.headers,
             body.len()

@@ -78,7 +78,7 @@ impl Ask {
         for (index, (name, value)) in self.query.iter().enumerate() {
             route.push_str(&format!("{}{name}={value}", if index == 0 { '?' } else { '&' }));
         }
-        who.call(&operation.method, &route, &self.body)
+        who.at(&operation.method, &route, &self.body)
     }
 
     fn text(&self) -> String {

@@ -12,7 +12,7 @@ pub(crate) struct Document(Value);
 /// One thing that can be asked for.
 pub(crate) struct Operation<'a> {
     pub(crate) method: String,
-    /// Below `/api/v1`, with `{name}` for its parts.
+    /// The whole path, with `{name}` for its parts.
     pub(crate) route: &'a str,
     told: &'a Value,
 }
@@ -35,10 +35,9 @@ impl Document {
     fn operations(&self) -> impl Iterator<Item = Operation<'_>> {
         let paths = self.0["paths"].as_object().unwrap();
         paths.iter().flat_map(|(path, item)| {
-            let route = path.strip_prefix("/api/v1").expect("all routes are below /api/v1");
             item.as_object().unwrap().iter().map(move |(method, told)| Operation {
                 method: method.to_uppercase(),
-                route,
+                route: path,
                 told,
             })
         })

@@ -27,6 +27,7 @@ pub(super) fn all() -> Vec<Row> {
         people::tokens(),
         agents::watermarks(),
         agents::transfers(),
+        agents::watching(),
     ];
     groups.into_iter().flatten().collect()
 }

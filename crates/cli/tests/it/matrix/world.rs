@@ -59,7 +59,7 @@ impl World {
             maker.ok("POST", "/people", &json!({"name": name, "role": role}));
         }
         let token = |person: &str, scopes: &[&str]| http.token(&secret(&maker, person, scopes));
-        let all = ["read", "write", "admin"];
+        let all = ["read", "write", "admin", "metrics"];
         let mia = token("mia", &all);
         let page = page(&maker, &http);
         let known = [

@@ -44,6 +44,10 @@ pub(super) fn transfers() -> Vec<Row> {
     ]
 }
 
+pub(super) fn watching() -> Vec<Row> {
+    vec![row("healthz", "", "++++++++++++", |_| ask()), row("metrics", "", "+-----------", |_| ask())]
+}
+
 pub(super) fn watermarks() -> Vec<Row> {
     vec![
         row("export_watermarks", "", "++++++++--+-", |_| ask()),
