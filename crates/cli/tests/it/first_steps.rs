@@ -335,3 +335,14 @@ fn read_request(stream: &TcpStream) -> String {
     reader.read_exact(&mut vec![0; length.unwrap_or(0)]).unwrap();
     lines[0].clone()
 }
+
+#[test]
+fn bash_understands_its_completions() {
+    let server = TestServer::start();
+    let script = server.ok(&["completions", "bash"]);
+    let mut bash = crate::server::command(std::path::Path::new("/bin/bash"));
+    let words = "COMP_WORDS=(highwater cha); COMP_CWORD=1; _highwater highwater cha highwater; echo \"${COMPREPLY[*]}\"";
+    let output = bash.args(["--norc", "-c", &format!("{script}\n{words}")]).output().unwrap();
+    assert!(output.stderr.is_empty(), "{output:?}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "channel\n");
+}
