@@ -12,6 +12,7 @@ mod people;
 mod run;
 mod sign_in;
 mod table;
+mod thread;
 mod token;
 mod transfer;
 mod watermark;
@@ -34,7 +35,7 @@ use crate::metrics::Metrics;
 use crate::network::Site;
 use crate::shell::{Clock, Readers, Service};
 use crate::start::StartAgents;
-use crate::wire;
+use crate::{web, wire};
 
 use self::table::Table;
 pub(crate) use gate::Gate;
@@ -73,6 +74,7 @@ fn table() -> Table {
         .with(routes!(member::list))
         .with(routes!(member::add, member::remove))
         .with(routes!(message::history, message::post))
+        .with(routes!(thread::list))
         .with(routes!(admin::add_agent))
         .with(routes!(admin::remove_agent))
         .with(routes!(admin::fresh))
@@ -118,6 +120,9 @@ pub(crate) fn router(app: App, identify: Identify) -> Router {
         .method_not_allowed_fallback(no_method)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(axum::middleware::from_fn_with_state(identify, identify::check))
+        .merge(web::router())
+        .layer(axum::middleware::from_fn_with_state(gate, gate::check))
+        .layer(tower_http::catch_panic::CatchPanicLayer::custom(panicked))
 }
 
 async fn no_route() -> ApiError {

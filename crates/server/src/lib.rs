@@ -22,6 +22,7 @@ mod spool;
 mod start;
 mod transfer;
 mod view;
+mod web;
 pub mod wire;
 
 pub use http::openapi;

@@ -26,7 +26,12 @@ pub(crate) fn new_secret(prefix: &str) -> io::Result<String> {
 
 /// What is kept of a secret.
 pub(crate) fn hash(secret: &str) -> String {
-    hex(&Sha256::digest(secret.as_bytes()))
+    hash_bytes(secret.as_bytes())
+}
+
+/// The hash of any bytes.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
 }
 
 /// What is kept of a password. Slow, and takes some 20 MB for that time: run it where nothing waits.

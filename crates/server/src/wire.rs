@@ -4,6 +4,7 @@ mod event;
 mod health;
 mod identity;
 pub mod schema;
+mod thread;
 mod transfer;
 
 use delivery::Timestamp;
@@ -14,6 +15,7 @@ use utoipa::ToSchema;
 pub use self::event::{AgentActivity, Bound, ChannelInfo, Event, Happened, Reason, RunState};
 pub use self::health::*;
 pub use self::identity::*;
+pub use self::thread::Thread;
 pub use self::transfer::*;
 
 /// An error: a stable code, a message for people, and what to do about it.

@@ -124,6 +124,19 @@ pub struct Message {
     pub revision: u32,
 }
 
+/// A thread, told by its replies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// The message that it hangs on, deleted or not.
+    pub root: Message,
+    /// Replies that are not deleted.
+    pub replies: u64,
+    /// Number of the newest of them in the channel's sequence.
+    pub last_seq: u64,
+    /// When it was posted.
+    pub last_at: Timestamp,
+}
+
 /// A message after an append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Appended {

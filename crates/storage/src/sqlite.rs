@@ -20,6 +20,7 @@ mod session;
 mod showing;
 mod staged;
 mod transfer;
+mod thread;
 mod value;
 mod watermark;
 mod write;

@@ -39,6 +39,9 @@ pub trait Read: ReadIdentity + ReadTransfer {
         before: Option<&MessageId>,
         limit: usize,
     ) -> Result<Vec<Message>, Error>;
+    /// The threads of a channel that have a reply, those with the newest replies, at most `limit`, newest first.
+    /// Deleted replies do not count; a thread whose root was deleted does. Notices are replies too.
+    fn threads(&self, channel: &ChannelId, limit: usize) -> Result<Vec<Thread>, Error>;
     /// As [`Self::history`], without notices: the rows that agents are told of (4.1).
     fn rows(
         &self,

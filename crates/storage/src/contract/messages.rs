@@ -6,6 +6,7 @@ stories![
     the_sequence_is_dense_and_time_grows,
     the_same_client_id_is_one_message,
     threads_hang_on_top_level_messages,
+    threads_are_told_by_their_replies,
     pages_go_backwards,
     edits_change_the_text,
     texts_have_limits,
@@ -109,6 +110,38 @@ fn threads_hang_on_top_level_messages(store: &mut dyn Store) {
     world.delete(&root);
     let rest = world.store.history(&world.channel, Some(&root), None, 9).unwrap();
     check("deleted root", lines(&rest), whole[1..].to_vec());
+}
+
+fn threads_are_told_by_their_replies(store: &mut dyn Store) {
+    let mut world = World::new(store);
+    let one = world.post("aiko", "one");
+    let two = world.post("aiko", "two");
+    world.post("aiko", "no reply");
+    world.reply(&one, "ben", "a");
+    let last = world.reply(&two, "ben", "b");
+    world.reply(&one, "aiko", "c");
+    let gone = world.post("aiko", "its only reply goes");
+    let reply = world.reply(&gone, "ben", "d");
+    let list = |world: &World<'_>, limit| -> Vec<String> {
+        let threads = world.store.threads(&world.channel, limit).unwrap();
+        let told = |thread: &Thread| {
+            let Thread { root, replies, last_seq, .. } = thread;
+            let deleted = if root.row.deleted_seq.is_some() { " (deleted)" } else { "" };
+            format!("{}{deleted}: {replies} to #{last_seq}", root.row.id)
+        };
+        threads.iter().map(told).collect()
+    };
+    let expect = |what: &str, got: Vec<String>, expected: &[&str]| {
+        check(what, got, expected.iter().map(|line| (*line).to_owned()).collect());
+    };
+    expect("newest first", list(&world, 9), &["m7: 1 to #8", "m1: 2 to #6", "m2: 1 to #5"]);
+    expect("a page", list(&world, 2), &["m7: 1 to #8", "m1: 2 to #6"]);
+    world.delete(&reply);
+    world.delete(&one);
+    expect("deleted", list(&world, 9), &["m1 (deleted): 2 to #6", "m2: 1 to #5"]);
+    let newest = world.store.message(&last).unwrap().row.created_at;
+    check("time", world.store.threads(&world.channel, 9).unwrap()[1].last_at, newest);
+    check_refused("unknown", world.store.threads(&"c9".into(), 9), "no such channel: c9");
 }
 
 fn pages_go_backwards(store: &mut dyn Store) {

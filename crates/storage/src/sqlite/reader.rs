@@ -8,11 +8,11 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{
     Sqlite, at_open, binding, channel, configure, delivery_rows, folder, log, member, message, run, schema,
-    search, session, showing, watermark,
+    search, session, showing, thread, watermark,
 };
 use crate::{
     Binding, Channel, ChannelEvent, DeliveryQuery, DeliveryRows, Error, LogEntry, LogSpan, Message, Person,
-    PlacedWatermark, Read, Run, RunEvent, Session, Showing, SincePeople,
+    PlacedWatermark, Read, Run, RunEvent, Session, Showing, SincePeople, Thread,
 };
 
 /// A connection that sees what is committed and changes nothing. One thread uses it at a time; several readers
@@ -123,6 +123,10 @@ impl<T: Connected> Read for T {
         limit: usize,
     ) -> Result<Vec<Message>, Error> {
         self.at_once(|db| message::history(db, channel, thread, before, limit))
+    }
+
+    fn threads(&self, channel: &ChannelId, limit: usize) -> Result<Vec<Thread>, Error> {
+        self.at_once(|db| thread::list(db, channel, limit))
     }
 
     fn rows(

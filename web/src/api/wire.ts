@@ -1,0 +1,165 @@
+// What the API takes and gives, as JSON. The words are those of the server's wire types.
+
+export type Role = "owner" | "member" | "guest";
+export type Rank = "manager" | "member";
+export type Scope = "read" | "write" | "admin";
+
+export interface Person {
+  id: string;
+  name: string;
+  role: Role;
+  created_at: string;
+  deactivated_at: string | null;
+}
+
+export interface Me {
+  person: Person;
+  scopes: Scope[];
+  via: "owner-token" | "token" | "sign-in";
+  has_password: boolean;
+}
+
+export interface SignedIn {
+  session: string;
+  person: Person;
+  expires_at: string;
+}
+
+export type AuthorKind = "user" | "agent" | "system";
+
+export interface Author {
+  kind: AuthorKind;
+  /** A person's name as it was then, or an agent's handle with `@`. */
+  name: string;
+  person_id?: string;
+}
+
+export interface Message {
+  id: string;
+  /** Number in the channel's sequence; messages are ordered by it. */
+  seq: number;
+  created_at: string;
+  author: Author;
+  text: string;
+  /** Rendered and sanitised by the server; absent in answers to a post. */
+  html?: string;
+  thread_root_id: string | null;
+  channel: string;
+  run_id: string | null;
+  revision: number;
+  deleted: boolean;
+}
+
+export interface Thread {
+  root_id: string;
+  root_seq: number;
+  root_at: string;
+  root_deleted: boolean;
+  replies: number;
+  last_seq: number;
+  last_at: string;
+}
+
+export interface Channel {
+  id: string;
+  name: string;
+  /** Handle of the agent of a direct conversation. */
+  direct: string | null;
+  created_at: string;
+  last_seq: number;
+  access: "public" | "private";
+  topic: string;
+  archived_at: string | null;
+  /** What I am in it. */
+  rank: Rank | null;
+  agents: Agent[];
+}
+
+export interface Agent {
+  handle: string;
+  binding_id: string;
+  channel: string;
+  preset: string;
+  model: string | null;
+  addressed_by: "everyone" | "members" | "owners";
+  state: "absent" | "waiting_for_place" | "starting" | "idle" | "busy" | "ending";
+  reachable: boolean;
+  open_runs: number;
+}
+
+export type RunStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "declined";
+
+export interface Usage {
+  input: number | null;
+  output: number | null;
+  cached_read: number | null;
+  cached_write: number | null;
+  total: number | null;
+}
+
+/** A run as events tell it. */
+export interface RunState {
+  id: string;
+  status: RunStatus;
+  agent: string;
+  binding_id: string;
+  message_id: string;
+  thread_root_id: string | null;
+  lease: "cold" | "restored" | "warm" | null;
+  error: string | null;
+  usage: Usage | null;
+  created_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+  retry_of: string | null;
+}
+
+/** A run with all that is known of it. */
+export interface Run extends RunState {
+  channel: string;
+  lease_why: string | null;
+  native: string | null;
+  sent?: string;
+  system?: string;
+  shown: string[];
+  omitted: number;
+  replies: Message[];
+  waiting: string | null;
+  events?: RunEvent[];
+}
+
+export interface RunEvent {
+  n: number;
+  at: string;
+  kind: string;
+  body: unknown;
+}
+
+export interface Posted {
+  message: Message;
+  runs: Run[];
+}
+
+export interface ErrorBody {
+  code: string;
+  message: string;
+  retry_after_ms?: number;
+}
+
+/** How an agent stands in a channel. */
+export type Activity = "idle" | "working" | "queued" | "waiting";
+
+/** What a live event says; kinds that are not known here are passed over. */
+export type Happened =
+  | { kind: "hello" }
+  | { kind: "resync"; reason: "too_old" | "unknown" | "slow" }
+  | { kind: "heartbeat" }
+  | { kind: "person_added"; person: Person }
+  | { kind: "agent_added" | "agent_removed"; agent: { handle: string; binding_id: string; preset: string; model: string | null } }
+  | { kind: "message_added" | "message_edited" | "message_deleted"; message: Message }
+  | { kind: "run_queued" | "run_started" | "run_ended"; run: RunState }
+  | { kind: "run_step" | "permission"; run_id: string; step: RunEvent }
+  | { kind: "answer"; run_id: string; agent: string; from: number; text: string }
+  | { kind: "agent_state"; agent: string; binding_id: string; state: Activity; open_runs: number };
+
+export type LiveEvent = Happened & { cursor?: string; at?: string; channel?: string };

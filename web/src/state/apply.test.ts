@@ -1,0 +1,127 @@
+// Events against what is known: whole values, compared with what a fresh reading gives.
+
+import { expect, test } from "vitest";
+import type { LiveEvent, Me, Message, RunState } from "../api/wire";
+import { apply, disconnected } from "./apply";
+import { withPage } from "./feed";
+import { type Pending, type World, feedKey, nothing } from "./world";
+
+const me: Me = {
+  person: { id: "p1", name: "olive", role: "owner", created_at: "t", deactivated_at: null },
+  scopes: ["read", "write", "admin"],
+  via: "sign-in",
+  has_password: false,
+};
+
+function message(seq: number, more: Partial<Message> = {}): Message {
+  const author = { kind: "user" as const, name: "aiko", person_id: "p2" };
+  const place = { thread_root_id: null, channel: "general", run_id: null };
+  const text = more.text ?? `text ${seq}`;
+  return { id: `m${seq}`, seq, created_at: `at ${seq}`, author, text, html: `<p>${text}</p>`, ...place, revision: 1, deleted: false, ...more };
+}
+
+function run(status: RunState["status"], more: Partial<RunState> = {}): RunState {
+  const made = { id: "r1", status, agent: "guide", binding_id: "b-guide", message_id: "m1", thread_root_id: null };
+  const times = { created_at: "t", started_at: null, ended_at: null };
+  return { ...made, lease: null, error: null, usage: null, ...times, retry_of: null, ...more };
+}
+
+const added = (told: Message): LiveEvent => ({ kind: "message_added", channel: told.channel, cursor: "c", message: told });
+const follow = (world: World, ...events: LiveEvent[]): World => events.reduce(apply, world);
+const page = (...messages: Message[]): World => ({
+  ...nothing,
+  me,
+  feeds: { general: withPage(undefined, messages, 50) },
+  threads: { general: {} },
+});
+
+test("a message comes, changes and goes, in any order and twice", () => {
+  const edited = message(2, { text: "better", html: "<p>better</p>", revision: 2 });
+  const events: LiveEvent[] = [
+    added(message(3)),
+    added(message(2)),
+    { kind: "message_edited", message: edited },
+    added(message(2)),
+    added(message(4)),
+    { kind: "message_deleted", message: message(4, { deleted: true, text: "" }) },
+  ];
+  const expected = page(message(1), edited, message(3));
+  expect(follow(page(message(1)), ...events)).toEqual(expected);
+  expect(follow(page(message(1)), ...events, ...events)).toEqual(expected);
+});
+
+test("what is before the known part waits for its page", () => {
+  const world: World = { ...nothing, feeds: { general: { messages: [message(10)], complete: false } } };
+  expect(apply(world, { kind: "message_edited", message: message(3, { revision: 2 }) })).toEqual(world);
+  const whole = withPage(world.feeds.general, [message(3), message(9)], 50);
+  expect(whole).toEqual({ messages: [message(3), message(9), message(10)], complete: true });
+});
+
+test("an answer to a post, which has no html, does not take it away", () => {
+  const { html: _, ...bare } = message(1);
+  expect(apply(page(message(1)), added(bare))).toEqual(page(message(1)));
+  expect(apply(page(bare), added(message(1)))).toEqual(page(message(1)));
+});
+
+test("replies are counted once, and the root stands at the head of its thread", () => {
+  const reply = message(2, { thread_root_id: "m1" });
+  const thread = { root_id: "m1", root_seq: 1, root_at: "at 1", root_deleted: false, replies: 1, last_seq: 2, last_at: "at 2" };
+  const expected = { ...page(message(1)), threads: { general: { m1: thread } } };
+  expect(follow(page(message(1)), added(reply), added(reply))).toEqual(expected);
+
+  const open: World = { ...expected, feeds: { ...expected.feeds, [feedKey("general", "m1")]: { messages: [message(1), reply], complete: true } } };
+  const gone = follow(open, { kind: "message_deleted", message: message(1, { deleted: true, text: "" }) });
+  expect(gone.feeds).toEqual({ general: { messages: [], complete: true }, "general/m1": { messages: [reply], complete: true } });
+  expect(gone.threads).toEqual({ general: { m1: { ...thread, root_deleted: true } } });
+
+  const deleted = follow(open, { kind: "message_deleted", message: { ...reply, deleted: true, text: "" } });
+  expect(deleted.stale).toEqual(["threads/general"]);
+  const elsewhere = follow(page(message(5)), added(message(6, { thread_root_id: "m1" })));
+  expect(elsewhere.stale).toEqual(["threads/general"]);
+});
+
+test("an answer grows, begins anew and becomes a message", () => {
+  const piece = (from: number, text: string): LiveEvent => ({ kind: "answer", channel: "general", run_id: "r1", agent: "guide", from, text });
+  const texts = (...events: LiveEvent[]) => follow(page(), ...events).answers.r1?.text;
+  expect(texts(piece(0, "a😀"), piece(2, "b"))).toBe("a😀b");
+  expect(texts(piece(0, "a😀b"), piece(2, "c"))).toBe("a😀c");
+  expect(texts(piece(0, "abc"), piece(0, "x"))).toBe("x");
+  expect(texts(piece(3, "late"))).toBeUndefined();
+  const done = message(2, { run_id: "r1", text: "ab", author: { kind: "agent", name: "@guide" } });
+  expect(texts(piece(0, "ab"), added(done))).toBeUndefined();
+  expect(texts(piece(0, "ab"), { kind: "run_ended", channel: "general", run: run("failed") })).toBeUndefined();
+  expect(texts(piece(0, "ab"), { kind: "run_started", channel: "general", run: run("running") })).toBe("ab");
+});
+
+test("runs and agents", () => {
+  const agent = { handle: "guide", binding_id: "b-guide", preset: "guide", model: null };
+  const world = follow(
+    page(),
+    { kind: "agent_added", channel: "general", cursor: "c", agent },
+    { kind: "agent_state", channel: "general", agent: "guide", binding_id: "b-guide", state: "working", open_runs: 2 },
+    { kind: "run_started", channel: "general", cursor: "c", run: run("running") },
+    { kind: "run_step", channel: "general", cursor: "c", run_id: "r1", step: { n: 1, at: "t", kind: "tool_call", body: { title: "running tests" } } },
+  );
+  expect(world.agents).toEqual({ "b-guide": { ...agent, channel: "general", state: "working", open_runs: 2 } });
+  expect(world.runs).toEqual({ r1: { ...run("running"), channel: "general", step: "running tests" } });
+  expect(disconnected(world).agents).toEqual({ "b-guide": { ...agent, channel: "general", state: "idle", open_runs: 0 } });
+  expect(follow(world, { kind: "agent_removed", channel: "general", cursor: "d", agent }).agents).toEqual({});
+  const ended = follow(world, { kind: "run_ended", channel: "general", cursor: "d", run: run("succeeded") });
+  expect(ended.runs).toEqual({ r1: { ...run("succeeded"), channel: "general", step: null } });
+});
+
+test("my message that is seen before the answer to its post stands for it, once", () => {
+  const one: Pending = { client_id: "a", channel: "general", thread: null, text: "hi", at: "t", state: "sending", why: null, became: null };
+  const two = { ...one, client_id: "b" };
+  const mine = (seq: number) => message(seq, { text: "hi", author: { kind: "user", name: "olive", person_id: "p1" } });
+  const pending = (...events: LiveEvent[]) => follow({ ...page(), pending: [one, two] }, ...events).pending.map((one) => one.became);
+  expect(pending(added(message(1, { text: "hi" })))).toEqual([null, null]);
+  expect(pending(added(mine(1)), added(mine(1)))).toEqual(["m1", null]);
+  expect(pending(added(mine(1)), added(mine(2)))).toEqual(["m1", "m2"]);
+});
+
+test("an event of a kind that is not known here makes the lists be read again, if it is durable", () => {
+  const strange = (more: object) => apply(page(), { kind: "channel_changed", ...more } as unknown as LiveEvent).stale;
+  expect(strange({ cursor: "c" })).toEqual(["channels", "people"]);
+  expect(strange({})).toEqual([]);
+});

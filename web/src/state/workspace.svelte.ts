@@ -1,0 +1,262 @@
+// The signed-in client: reads, follows, sends; what it knows is one value, `world`.
+
+import { type Api, ApiFailure } from "../api/client";
+import type { Session } from "../api/session";
+import type { LiveEvent, Me, Posted } from "../api/wire";
+import { browser } from "../live/browser";
+import { type LinkState, Live } from "../live/connection";
+import { apply, disconnected, message } from "./apply";
+import { withPage } from "./feed";
+import { keepPending, keptPending, Outbox } from "./outbox";
+import { byKey, feedKey, known, member, nothing, type Pending, type World } from "./world";
+
+/** Messages that are read at once. */
+const PAGE = 50;
+const THREADS = 500;
+const RUNS = 200;
+/** How long several causes to read a list again are waited for. */
+const GATHER_MS = 150;
+
+export class Workspace {
+  world = $state.raw<World>(nothing);
+  link = $state.raw<LinkState>("connecting");
+  /** Whether channels, people and agents are known. */
+  ready = $state.raw(false);
+  /** What went wrong last, for people; null once it is put away. */
+  trouble = $state.raw<string | null>(null);
+  readonly me: Me;
+  readonly api: Api;
+  #live: Live;
+  #outbox: Outbox;
+  /** Events that came while something is being read: what is read may be older than they are. */
+  #kept: LiveEvent[] = [];
+  #reading = 0;
+  #asked = new Set<string>();
+  #gather: ReturnType<typeof setTimeout> | null = null;
+  #away = new AbortController();
+
+  constructor(api: Api, session: Session, me: Me) {
+    this.api = api;
+    this.me = me;
+    this.world = { ...nothing, me, pending: keptPending(localStorage, me.person.id) };
+    this.#live = new Live(browser, () => session.secret, {
+      event: (event) => this.#take(event),
+      begun: (fresh) => this.#begun(fresh),
+      state: (state) => (this.link = state),
+      // Says by a 401, if so, that we are not signed in any more.
+      refused: () => void this.api.me().catch(() => {}),
+    });
+    this.#outbox = new Outbox({
+      send: ({ channel, thread, text, client_id }) =>
+        this.api.post(channel, { text, client_id, ...(thread === null ? {} : { thread_root_id: thread }) }),
+      failure: (error) => (error instanceof ApiFailure ? error : null),
+      after: browser.after,
+      get: () => this.world.pending,
+      set: (pending) => this.#setPending(pending),
+      posted: (posted) => this.#posted(posted),
+    });
+  }
+
+  start(): void {
+    this.#live.start();
+    const { signal } = this.#away;
+    const nudge = () => this.#live.nudge();
+    addEventListener("online", nudge, { signal });
+    addEventListener("pageshow", nudge, { signal });
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && nudge(), { signal });
+  }
+
+  stop(): void {
+    this.#live.stop();
+    this.#outbox.stop();
+    this.#away.abort();
+  }
+
+  // What components ask for.
+
+  /** Makes a channel's messages, threads and runs known, and from then on true. */
+  openChannel(channel: string): void {
+    this.#once(`feed ${channel}`, () => this.#older(channel, null));
+    this.#once(`threads ${channel}`, () => this.#readThreads(channel));
+    this.#once(`runs ${channel}`, () => this.#readRuns(channel));
+  }
+
+  openThread(channel: string, root: string): void {
+    this.#once(`feed ${feedKey(channel, root)}`, () => this.#older(channel, root));
+  }
+
+  /** One more page before the first message that is known. */
+  async older(channel: string, thread: string | null): Promise<void> {
+    const feed = this.world.feeds[feedKey(channel, thread)];
+    if (feed === undefined || feed.complete) return;
+    await this.#guarded(() => this.#older(channel, thread));
+  }
+
+  post(channel: string, thread: string | null, text: string): void {
+    const random = crypto.getRandomValues(new Uint8Array(16));
+    const client_id = [...random].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const at = new Date().toISOString();
+    this.#outbox.add({ client_id, channel, thread, text, at, state: "sending", why: null, became: null });
+  }
+
+  retryPost(client_id: string): void {
+    this.#outbox.retry(client_id);
+  }
+
+  discardPost(client_id: string): void {
+    this.#outbox.discard(client_id);
+  }
+
+  async join(channel: string): Promise<void> {
+    await this.#guarded(async () => {
+      await this.api.join(channel, this.me.person.name);
+      await this.#readChannels();
+    });
+  }
+
+  async cancelRun(id: string): Promise<void> {
+    await this.#guarded(() => this.api.cancelRun(id));
+  }
+
+  async retryRun(id: string): Promise<void> {
+    await this.#guarded(() => this.api.retryRun(id));
+  }
+
+  // Following.
+
+  #take(event: LiveEvent): void {
+    if (this.#reading > 0) this.#kept.push(event);
+    this.world = apply(this.world, event);
+    if (this.world.stale.length > 0) this.#gather ??= setTimeout(() => this.#refresh(), GATHER_MS);
+  }
+
+  #begun(fresh: boolean): void {
+    this.world = disconnected(this.world);
+    if (fresh) {
+      const open = [...this.#asked];
+      this.#asked.clear();
+      this.world = { ...nothing, me: this.me, pending: this.world.pending };
+      void this.#guarded(() => this.#readWorkspace()).then(() => {
+        for (const what of open) this.#again(what);
+      });
+    }
+    this.#outbox.pump();
+  }
+
+  /** Reads again what was read before everything was forgotten. */
+  #again(what: string): void {
+    const [kind, name = ""] = what.split(" ");
+    const [channel = "", thread] = name.split("/");
+    if (kind !== "feed") return;
+    if (thread === undefined) this.openChannel(channel);
+    else this.openThread(channel, thread);
+  }
+
+  #refresh(): void {
+    this.#gather = null;
+    const { stale } = this.world;
+    this.world = { ...this.world, stale: [] };
+    for (const what of stale) {
+      const [list, channel = ""] = what.split("/");
+      if (list === "channels") void this.#guarded(() => this.#readChannels());
+      else if (list === "people") void this.#guarded(() => this.#readPeople());
+      else void this.#guarded(() => this.#readThreads(channel));
+    }
+  }
+
+  // Reading. Each puts what was read in its place, and then what happened meanwhile.
+
+  async #readWorkspace(): Promise<void> {
+    await Promise.all([this.#readChannels(), this.#readPeople()]);
+    this.ready = true;
+  }
+
+  #readChannels(): Promise<void> {
+    const read = async () => ({ channels: await this.api.channels() });
+    return this.#read(read, (world, { channels }) => {
+      const agents = channels.flatMap((channel) => channel.agents).map(member);
+      return { ...world, channels: byKey(channels, (one) => one.id), agents: byKey(agents, (one) => one.binding_id) };
+    });
+  }
+
+  #readPeople(): Promise<void> {
+    return this.#read(
+      () => this.api.people(),
+      (world, people) => ({ ...world, people: byKey(people, (one) => one.id) }),
+    );
+  }
+
+  #older(channel: string, thread: string | null): Promise<void> {
+    const key = feedKey(channel, thread);
+    const first = this.world.feeds[key]?.messages[0];
+    const page = { limit: PAGE, ...(thread === null ? {} : { thread }), ...(first === undefined ? {} : { before: first.id }) };
+    return this.#read(
+      () => this.api.messages(channel, page),
+      (world, read) => ({ ...world, feeds: { ...world.feeds, [key]: withPage(world.feeds[key], read, PAGE) } }),
+    );
+  }
+
+  #readThreads(channel: string): Promise<void> {
+    return this.#read(
+      () => this.api.threads(channel, THREADS),
+      (world, read) => ({ ...world, threads: { ...world.threads, [channel]: byKey(read, (one) => one.root_id) } }),
+    );
+  }
+
+  #readRuns(channel: string): Promise<void> {
+    return this.#read(
+      () => this.api.runs(channel, RUNS),
+      (world, read) => ({ ...world, runs: { ...world.runs, ...byKey(read.map(known), (one) => one.id) } }),
+    );
+  }
+
+  async #read<T>(ask: () => Promise<T>, place: (world: World, read: T) => World): Promise<void> {
+    const from = this.#kept.length;
+    this.#reading += 1;
+    try {
+      const read = await ask();
+      this.world = this.#kept.slice(from).reduce(apply, place(this.world, read));
+    } finally {
+      this.#reading -= 1;
+      if (this.#reading === 0) this.#kept = [];
+    }
+  }
+
+  /** Reads something the first time that it is wanted; again if that failed. */
+  #once(what: string, read: () => Promise<void>): void {
+    if (this.#asked.has(what)) return;
+    this.#asked.add(what);
+    read().catch((error: unknown) => {
+      this.#asked.delete(what);
+      this.#tell(error);
+    });
+  }
+
+  async #guarded(act: () => Promise<unknown>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#tell(error);
+    }
+  }
+
+  /** A server that is away shows in the connection's state already. */
+  #tell(error: unknown): void {
+    if (error instanceof ApiFailure && ["unreachable", "unauthorized"].includes(error.code)) return;
+    this.trouble = error instanceof Error ? error.message : String(error);
+  }
+
+  #posted(posted: Posted): void {
+    const runs = posted.runs.filter((run) => !(run.id in this.world.runs)).map(known);
+    const world = { ...this.world, runs: { ...this.world.runs, ...byKey(runs, (one) => one.id) } };
+    this.world = message(world, posted.message);
+    const channel = Object.values(world.channels).find((one) => one.name === posted.message.channel);
+    // Who posts in a public channel is in it from then on.
+    if (channel?.rank === null) void this.#guarded(() => this.#readChannels());
+  }
+
+  #setPending(pending: readonly Pending[]): void {
+    this.world = { ...this.world, pending };
+    keepPending(localStorage, this.me.person.id, pending);
+  }
+}

@@ -1,0 +1,116 @@
+// What the client knows: values that are never changed in place, so that whoever shows a part sees at once whether it is
+// still the same.
+
+import type { Activity, Agent, Channel, Me, Message, Person, Run, RunState, Thread } from "../api/wire";
+
+/** Messages of a channel's top level or of a thread, in order, from some point on without a gap. */
+export interface Feed {
+  readonly messages: readonly Message[];
+  /** Whether nothing is before the first. */
+  readonly complete: boolean;
+}
+
+/** An agent in a channel. */
+export interface Member {
+  readonly handle: string;
+  readonly binding_id: string;
+  readonly channel: string;
+  readonly preset: string;
+  readonly model: string | null;
+  readonly state: Activity;
+  readonly open_runs: number;
+}
+
+/** A run, and the channel that it is in. */
+export type KnownRun = RunState & { readonly channel: string; readonly step: string | null };
+
+/** An answer that is being written. */
+export interface Answer {
+  readonly run_id: string;
+  readonly channel: string;
+  readonly agent: string;
+  readonly text: string;
+  /** Characters of the text (Unicode scalar values). */
+  readonly length: number;
+}
+
+/** A message on its way to the server. */
+export interface Pending {
+  readonly client_id: string;
+  readonly channel: string;
+  readonly thread: string | null;
+  readonly text: string;
+  readonly at: string;
+  /** `waiting`: for the server to be there again. */
+  readonly state: "sending" | "waiting" | "refused";
+  readonly why: string | null;
+  /** The message that it most likely became, seen before the server's answer. */
+  readonly became: string | null;
+}
+
+export interface World {
+  readonly me: Me | null;
+  /** By id. */
+  readonly channels: Readonly<Record<string, Channel>>;
+  /** By id. */
+  readonly people: Readonly<Record<string, Person>>;
+  /** By binding id. */
+  readonly agents: Readonly<Record<string, Member>>;
+  /** By [`feedKey`]; only those that were asked for. */
+  readonly feeds: Readonly<Record<string, Feed>>;
+  /** By channel name, then by root; only those that were asked for. */
+  readonly threads: Readonly<Record<string, Readonly<Record<string, Thread>>>>;
+  readonly runs: Readonly<Record<string, KnownRun>>;
+  /** By run. */
+  readonly answers: Readonly<Record<string, Answer>>;
+  readonly pending: readonly Pending[];
+  /** What events told of without saying all: to be read again. `channels`, `people`, or `threads/NAME`. */
+  readonly stale: readonly string[];
+}
+
+export const nothing: World = {
+  me: null,
+  channels: {},
+  people: {},
+  agents: {},
+  feeds: {},
+  threads: {},
+  runs: {},
+  answers: {},
+  pending: [],
+  stale: [],
+};
+
+/** Names of channels have no slash. */
+export function feedKey(channel: string, thread: string | null): string {
+  return thread === null ? channel : `${channel}/${thread}`;
+}
+
+export function member(agent: Agent): Member {
+  const { handle, binding_id, channel, preset, model, open_runs } = agent;
+  return { handle, binding_id, channel, preset, model, open_runs, state: activity(agent) };
+}
+
+function activity(agent: Agent): Activity {
+  if (agent.open_runs === 0) return "idle";
+  if (agent.state === "busy") return "working";
+  return agent.state === "waiting_for_place" ? "waiting" : "queued";
+}
+
+export function known(run: Run): KnownRun {
+  const { id, status, channel, agent, binding_id, message_id, thread_root_id, lease, error, usage } = run;
+  const { created_at, started_at, ended_at, retry_of } = run;
+  const told = { id, status, channel, agent, binding_id, message_id, thread_root_id, lease, error, usage };
+  return { ...told, created_at, started_at, ended_at, retry_of, step: null };
+}
+
+/** The same without one key; the very same if it has none. */
+export function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
+  if (!(key in record)) return record;
+  const { [key]: _, ...rest } = record;
+  return rest;
+}
+
+export function byKey<T>(values: readonly T[], key: (value: T) => string): Record<string, T> {
+  return Object.fromEntries(values.map((value) => [key(value), value]));
+}
