@@ -2,11 +2,11 @@
 
 import { expect, test } from "vitest";
 import { delay } from "./backoff";
-import { Live, type Socket, type Surroundings } from "./connection";
+import { type Heard, Live, type Surroundings } from "./connection";
 
 class World implements Surroundings {
   at = 0;
-  sockets: { path: string; protocols: string[]; socket: Socket; closed: boolean }[] = [];
+  sockets: { path: string; protocols: string[]; heard: Heard; closed: boolean }[] = [];
   timers: { at: number; act: () => void }[] = [];
   log: string[] = [];
   live = new Live(this, () => "5ec2e7", {
@@ -16,11 +16,10 @@ class World implements Surroundings {
     refused: () => this.log.push("refused"),
   });
 
-  open(path: string, protocols: string[]): Socket {
-    const made = { path, protocols, closed: false, socket: {} as Socket };
-    made.socket = { onmessage: null, onclose: null, close: () => void (made.closed = true) };
+  open(path: string, protocols: string[], heard: Heard): () => void {
+    const made = { path, protocols, heard, closed: false };
     this.sockets.push(made);
-    return made.socket;
+    return () => void (made.closed = true);
   }
   after(ms: number, act: () => void): () => void {
     const timer = { at: this.at + ms, act };
@@ -38,7 +37,7 @@ class World implements Surroundings {
     return this.sockets.at(-1)!;
   }
   say(...events: object[]): void {
-    for (const event of events) this.last.socket.onmessage?.({ data: JSON.stringify(event) });
+    for (const event of events) this.last.heard.message(JSON.stringify(event));
   }
   pass(ms: number): void {
     const end = this.at + ms;
@@ -65,7 +64,7 @@ test("it goes on where it was, with the secret as a protocol", () => {
   expect(world.last.protocols).toEqual(["highwater.v1", "highwater.secret.5ec2e7"]);
   world.say(hello, { kind: "person_added", cursor: "c 1" }, { kind: "answer" }, { kind: "heartbeat" });
   expect(world.taken()).toEqual(["connecting", "open", "begun fresh", "event person_added c 1", "event answer"]);
-  world.last.socket.onclose?.();
+  world.last.heard.closed();
   world.pass(499);
   expect(world.sockets.length).toBe(1);
   world.pass(1);
@@ -79,14 +78,14 @@ test("it waits longer with each failure, and says that it was refused", () => {
   world.live.start();
   for (const wait of [500, 1_000, 2_000, 4_000]) {
     const before = world.sockets.length;
-    world.last.socket.onclose?.();
+    world.last.heard.closed();
     world.pass(wait - 1);
     expect(world.sockets.length).toBe(before);
     world.pass(1);
     expect(world.sockets.length).toBe(before + 1);
   }
   expect(world.taken().filter((line) => line === "refused").length).toBe(4);
-  world.last.socket.onclose?.();
+  world.last.heard.closed();
   world.live.nudge();
   expect(world.sockets.length).toBe(6);
 });
@@ -100,7 +99,7 @@ test("a resync is followed from its cursor, afresh unless the reader was slow", 
     const old = world.last;
     world.say({ kind: "resync", reason, cursor: "c9" });
     expect([old.closed, world.last.path]).toEqual([true, "/api/v1/events/ws?html=true&since=c9"]);
-    old.socket.onmessage?.({ data: JSON.stringify({ kind: "answer" }) });
+    old.heard.message(JSON.stringify({ kind: "answer" }));
     world.say(hello);
     expect(world.taken()).toEqual(["connecting", "open", begun]);
   }

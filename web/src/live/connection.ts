@@ -10,15 +10,15 @@ const DOUBTFUL_MS = 20_000;
 
 export type LinkState = "connecting" | "open" | "waiting" | "closed";
 
-/** What of a WebSocket is used. */
-export interface Socket {
-  onmessage: ((message: { data: unknown }) => void) | null;
-  onclose: (() => void) | null;
-  close(): void;
+/** What a connection tells. */
+export interface Heard {
+  message(text: string): void;
+  closed(): void;
 }
 
 export interface Surroundings {
-  open(path: string, protocols: string[]): Socket;
+  /** Opens a WebSocket; what comes back closes it. */
+  open(path: string, protocols: string[], heard: Heard): () => void;
   after(ms: number, act: () => void): () => void;
   now(): number;
   random(): number;
@@ -41,7 +41,8 @@ export class Live {
   #fresh = true;
   #failures = 0;
   #heard = 0;
-  #socket: Socket | null = null;
+  /** Closes the connection that there is. */
+  #close: (() => void) | null = null;
   #greeted = false;
   #stopTimer: () => void = () => {};
   #state: LinkState = "closed";
@@ -53,7 +54,7 @@ export class Live {
   }
 
   start(): void {
-    if (this.#socket === null) this.#connect();
+    if (this.#close === null) this.#connect();
   }
 
   stop(): void {
@@ -76,14 +77,13 @@ export class Live {
     const since = this.#cursor === null ? "" : `&since=${encodeURIComponent(this.#cursor)}`;
     // A browser sets no headers here; the secret travels as a protocol that the server never answers with.
     const protocols = ["highwater.v1", `highwater.secret.${this.#secret() ?? ""}`];
-    const socket = this.#around.open(`/api/v1/events/ws?html=true${since}`, protocols);
-    this.#socket = socket;
-    socket.onmessage = (message) => {
-      if (this.#socket === socket) this.#take(String(message.data));
-    };
-    socket.onclose = () => {
-      if (this.#socket === socket) this.#lost();
-    };
+    // What an earlier connection still says is of no account.
+    const current = () => this.#close === close;
+    const close = this.#around.open(`/api/v1/events/ws?html=true${since}`, protocols, {
+      message: (text) => current() && this.#take(text),
+      closed: () => current() && this.#lost(),
+    });
+    this.#close = close;
     this.#watch();
   }
 
@@ -133,9 +133,9 @@ export class Live {
   #drop(): void {
     this.#stopTimer();
     this.#stopTimer = () => {};
-    const socket = this.#socket;
-    this.#socket = null;
-    socket?.close();
+    const close = this.#close;
+    this.#close = null;
+    close?.();
   }
 
   #become(state: LinkState): void {

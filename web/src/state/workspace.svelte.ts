@@ -5,7 +5,7 @@ import type { Session } from "../api/session";
 import type { LiveEvent, Me, Posted } from "../api/wire";
 import { browser } from "../live/browser";
 import { type LinkState, Live } from "../live/connection";
-import { apply, disconnected, message } from "./apply";
+import { apply, disconnected, message, stale } from "./apply";
 import { withPage } from "./feed";
 import { keepPending, keptPending, Outbox } from "./outbox";
 import { byKey, feedKey, known, member, nothing, type Pending, type World } from "./world";
@@ -31,7 +31,10 @@ export class Workspace {
   /** Events that came while something is being read: what is read may be older than they are. */
   #kept: LiveEvent[] = [];
   #reading = 0;
-  #asked = new Set<string>();
+  /** What is shown or was, with how it is read. */
+  #wanted = new Map<string, () => Promise<void>>();
+  /** What of it could not be read. */
+  #missing = new Set<string>();
   #gather: ReturnType<typeof setTimeout> | null = null;
   #away = new AbortController();
 
@@ -133,34 +136,27 @@ export class Workspace {
   #begun(fresh: boolean): void {
     this.world = disconnected(this.world);
     if (fresh) {
-      const open = [...this.#asked];
-      this.#asked.clear();
       this.world = { ...nothing, me: this.me, pending: this.world.pending };
-      void this.#guarded(() => this.#readWorkspace()).then(() => {
-        for (const what of open) this.#again(what);
-      });
+      this.#once("workspace", () => this.#readWorkspace());
+      for (const what of this.#wanted.keys()) this.#missing.add(what);
     }
+    for (const what of this.#missing) this.#readWanted(what);
+    if (this.world.stale.length > 0) this.#refresh();
     this.#outbox.pump();
-  }
-
-  /** Reads again what was read before everything was forgotten. */
-  #again(what: string): void {
-    const [kind, name = ""] = what.split(" ");
-    const [channel = "", thread] = name.split("/");
-    if (kind !== "feed") return;
-    if (thread === undefined) this.openChannel(channel);
-    else this.openThread(channel, thread);
   }
 
   #refresh(): void {
     this.#gather = null;
-    const { stale } = this.world;
+    const { stale: lists } = this.world;
     this.world = { ...this.world, stale: [] };
-    for (const what of stale) {
+    for (const what of lists) {
       const [list, channel = ""] = what.split("/");
-      if (list === "channels") void this.#guarded(() => this.#readChannels());
-      else if (list === "people") void this.#guarded(() => this.#readPeople());
-      else void this.#guarded(() => this.#readThreads(channel));
+      const reads = { channels: () => this.#readChannels(), people: () => this.#readPeople() };
+      const read = list === "channels" || list === "people" ? reads[list] : () => this.#readThreads(channel);
+      read().catch((error: unknown) => {
+        this.world = stale(this.world, what);
+        this.#tell(error);
+      });
     }
   }
 
@@ -222,12 +218,18 @@ export class Workspace {
     }
   }
 
-  /** Reads something the first time that it is wanted; again if that failed. */
+  /** Reads something the first time that it is wanted; again with the next connection if that failed. */
   #once(what: string, read: () => Promise<void>): void {
-    if (this.#asked.has(what)) return;
-    this.#asked.add(what);
-    read().catch((error: unknown) => {
-      this.#asked.delete(what);
+    if (this.#wanted.has(what)) return;
+    this.#wanted.set(what, read);
+    this.#missing.add(what);
+    this.#readWanted(what);
+  }
+
+  #readWanted(what: string): void {
+    this.#missing.delete(what);
+    this.#wanted.get(what)?.().catch((error: unknown) => {
+      this.#missing.add(what);
       this.#tell(error);
     });
   }
