@@ -2,9 +2,10 @@
 
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
+import { bundled } from "./bundled";
 
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), bundled()],
   build: {
     target: "es2022",
     outDir: "dist",

@@ -8,6 +8,7 @@ mod test;
 mod tidy;
 mod tools;
 mod tree;
+mod web;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,6 +22,9 @@ usage: cargo xtask COMMAND
   tidy               the repository's own rules: dependencies, files, documents
   notices            write THIRD-PARTY-NOTICES anew
   notices --check    fail when THIRD-PARTY-NOTICES is not what would be written
+  web                check the web client and build web/dist anew; needs Node
+  web --check        fail when the client has a fault or web/dist is not what would be built
+  web --browse       the client's tests in a browser alone, with the program as it was last built
   bench [NAME…]      figures of the released programs beside their targets; `bench --help` names them; no part of CI";
 
 fn main() -> ExitCode {
@@ -41,6 +45,9 @@ fn run() -> Result<()> {
         ["tidy"] => tidy::run(&root()?),
         ["notices"] => notices::write(&root()?),
         ["notices", "--check"] => notices::check(&root()?),
+        ["web"] => web::build(&root()?),
+        ["web", "--check"] => web::check(&root()?),
+        ["web", "--browse"] => test::browse(&root()?),
         ["bench", arguments @ ..] => bench::run(&root()?, arguments),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -1,6 +1,7 @@
 //! THIRD-PARTY-NOTICES: what the binary is made of, under which licences, with their texts.
 
 mod packages;
+mod page;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -19,7 +20,8 @@ THIRD-PARTY NOTICES
 
 The program `highwater` contains the packages below, or was built with them, on Linux or macOS. Each is named with its
 licence and the numbers of the texts that it carries; the texts follow. The Rust standard library is part of it too,
-under MIT OR Apache-2.0, and so is SQLite (in libsqlite3-sys), which is in the public domain.
+under MIT OR Apache-2.0, and so is SQLite (in libsqlite3-sys), which is in the public domain. The web page that it serves
+contains those whose name begins with `npm:`.
 
 This file is written by `cargo xtask notices`.
 ";
@@ -73,6 +75,7 @@ fn generate(root: &Path) -> Result<String> {
         }
         entries.push(Entry { package, texts });
     }
+    entries.extend(page::of_page(root)?);
     Ok(render(&entries))
 }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::{mcp_sdk, notices, process, tidy, tools};
+use crate::{notices, process, tidy, tools, web};
 
 struct Step {
     name: &'static str,
@@ -31,6 +32,16 @@ const STEPS: &[Step] = &[
         run: mcp_sdk::install,
     },
     Step { name: "tests", remedy: "run the failed test alone: `cargo test -p CRATE NAME`", run: tests },
+    Step {
+        name: "web client",
+        remedy: "mend what is named, then run `cargo xtask web` and commit web/dist",
+        run: web::check,
+    },
+    Step {
+        name: "web client in a browser",
+        remedy: "run it alone: `cargo xtask web --browse`; web/README.md says how to run one test",
+        run: browse,
+    },
     Step {
         name: "documentation",
         remedy: "mend the links and comments that rustdoc names",
@@ -91,6 +102,13 @@ fn tests(root: &Path) -> Result<()> {
     process::run(build.args(mcp_sdk::FEATURE))?;
     let mut test = cargo(root, &["test", "--locked", "--workspace"]);
     process::run(test.args(mcp_sdk::FEATURE).env(mcp_sdk::VARIABLE, mcp_sdk::folder(root)))
+}
+
+/// With the program of the development profile, built if it is not.
+pub(crate) fn browse(root: &Path) -> Result<()> {
+    process::run(&mut cargo(root, &["build", "--locked", "-p", "cli", "-p", "agents", "--bins"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |set| root.join(set));
+    web::browse(root, &target.join("debug/highwater"))
 }
 
 fn documentation(root: &Path) -> Result<()> {

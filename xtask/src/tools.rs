@@ -1,5 +1,6 @@
 //! The tools that cargo does not bring: installed when they are missing, in a folder of their own outside the tree.
 
+mod page;
 #[cfg(test)]
 mod tests;
 
@@ -9,6 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::process;
+
+pub(crate) use page::{chromium, npm};
 
 /// A program of the package registry, at one version, so that everyone gets the same findings.
 pub(crate) struct Tool {

@@ -26,9 +26,10 @@ export function day(at: string, now: Date): string {
   return date.toLocaleDateString(undefined, { weekday: "long", day: "numeric", month: "long", ...year });
 }
 
-/** `0.4 s`, `41 s`, `3 min 20 s`, `2 h 5 min`. */
+/** `< 0.1 s`, `0.4 s`, `41 s`, `3 min 20 s`, `2 h 5 min`. */
 export function span(ms: number): string {
-  const s = Math.max(0, ms) / 1_000;
+  if (ms < 100) return "< 0.1 s";
+  const s = ms / 1_000;
   if (s < 10) return `${s.toFixed(1)} s`;
   if (s < 60) return `${Math.floor(s)} s`;
   const min = Math.floor(s / 60);

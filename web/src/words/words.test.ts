@@ -58,7 +58,7 @@ test("the code of a link", () => {
 });
 
 test("spans and days", () => {
-  expect([0, 400, 9_949, 41_900, 200_000, 7_500_000].map(span)).toEqual(["0.0 s", "0.4 s", "9.9 s", "41 s", "3 min 20 s", "2 h 5 min"]);
+  expect([0, 400, 9_949, 41_900, 200_000, 7_500_000].map(span)).toEqual(["< 0.1 s", "0.4 s", "9.9 s", "41 s", "3 min 20 s", "2 h 5 min"]);
   const now = new Date("2026-11-30T12:00:00");
   expect(day("2026-11-30T01:00:00", now)).toBe("Today");
   expect(day("2026-11-29T23:00:00", now)).toBe("Yesterday");

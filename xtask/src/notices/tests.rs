@@ -118,3 +118,12 @@ fn a_stale_file_names_its_first_wrong_line() {
     check("a\nb\n", "a\n", Some("line 2 is left over: `b`"));
     check("a\r\n", "a\n", Some("its line ends differ"));
 }
+
+#[test]
+fn the_page_tells_what_it_is_made_of() {
+    let told = r#"[{"name": "@a/b", "version": "2.0.0", "license": "MIT", "texts": ["\ufeffMit  \nof b\n"]}]"#;
+    let entries = page::parse(told).unwrap();
+    let shown: Vec<String> = entries.iter().map(|entry| listed(&entry.package, &[1])).collect();
+    assert_eq!(shown, ["- npm:@a/b 2.0.0: MIT [1]\n"]);
+    assert_eq!(entries[0].texts, ["Mit\nof b"]);
+}

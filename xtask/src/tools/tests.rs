@@ -24,3 +24,19 @@ fn the_first_variable_that_is_set_names_the_folder() {
     check(&[("HIGHWATER_TOOLS", "tools"), ("HOME", "/me")], None);
     check(&[], None);
 }
+
+#[test]
+fn node_is_new_enough_from_20_19_on() {
+    let cases = [
+        ("v20.19.0\n", true),
+        ("v20.20.2", true),
+        ("v24.0.0", true),
+        ("v20.18.9", false),
+        ("v18.20.4", false),
+        ("", false),
+        ("v20", false),
+    ];
+    for (version, expected) in cases {
+        assert_eq!(page::is_new_enough(version), expected, "{version}");
+    }
+}
