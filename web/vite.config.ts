@@ -2,7 +2,7 @@
 
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
-import { bundled } from "./bundled";
+import { bundled } from "./bundled.ts";
 
 export default defineConfig({
   plugins: [svelte(), bundled()],

@@ -4,5 +4,16 @@ import { dirname, join } from "node:path";
 
 const program = join(dirname(process.env.HIGHWATER_PROGRAM ?? ""), "scripted-agent");
 
+const plays = (prompt: object[]) => [program, JSON.stringify({ prompt })];
+
 /** Says two pieces of its answer, then nothing until it is cancelled. */
-export const streaming = [program, JSON.stringify({ prompt: [{ text: "first piece, " }, { text: "second piece" }, { await_cancel: true }] })];
+export const streaming = plays([
+  { text: "first piece, " },
+  { text: "second piece" },
+  { await_cancel: true },
+  { answer: { stop: "cancelled" } },
+]);
+
+/** Names a tool, says something, waits until it is cancelled, and then answers all the same. */
+export const saying = (title: string, text: string) =>
+  plays([{ tool: { id: "t1", title, kind: "read" } }, { text }, { await_cancel: true }]);

@@ -1,7 +1,7 @@
 // What the tests in a browser share: a server of the test's own, browsers that look on, and what pages must never do.
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -94,6 +94,20 @@ export class Server {
     return JSON.parse(await this.run(...args, "--json")) as T;
   }
 
+  /** A request with the owner's token. */
+  async api(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
+    const token = readFileSync(join(this.home, "data/owner-token"), "utf8").trim();
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${this.origin}/api/v1${path}`, init);
+    return { status: answer.status, body: await answer.json() };
+  }
+
+  async post(channel: string, text: string): Promise<void> {
+    const { status, body } = await this.api("POST", `/channels/${channel}/messages`, { text });
+    if (status !== 200) throw new Error(`${text}: ${JSON.stringify(body)}`);
+  }
+
   /** The texts of a channel. */
   async texts(channel: string): Promise<string[]> {
     const messages = await this.json<{ text: string }[]>("history", channel);
@@ -157,6 +171,8 @@ export async function enter(browser: Browser, server: Server, link: string, opti
 
 export const composer = (page: Page) => page.locator(".channel textarea");
 export const messages = (page: Page) => page.locator(".channel .message");
+/** A message of the channel with this text. */
+export const body = (page: Page, text: string) => messages(page).locator(".body", { hasText: text });
 
 export async function write(page: Page, text: string): Promise<void> {
   await composer(page).fill(text);

@@ -75,6 +75,9 @@ export interface Channel {
   agents: Agent[];
 }
 
+/** A channel as events tell it. */
+export type ChannelInfo = Pick<Channel, "id" | "name" | "direct" | "created_at" | "access" | "topic" | "archived_at">;
+
 export interface Agent {
   handle: string;
   binding_id: string;
@@ -152,9 +155,14 @@ export type Activity = "idle" | "working" | "queued" | "waiting";
 /** What a live event says; kinds that are not known here are passed over. */
 export type Happened =
   | { kind: "hello" }
-  | { kind: "resync"; reason: "too_old" | "unknown" | "slow" }
+  | { kind: "resync"; reason: "too_old" | "unknown" | "rights" | "slow" }
   | { kind: "heartbeat" }
-  | { kind: "person_added"; person: Person }
+  | { kind: "channel_added"; added: ChannelInfo }
+  | { kind: "channel_changed"; changed: ChannelInfo }
+  | { kind: "channel_closed" }
+  | { kind: "member_added"; member: { person: Person; rank: Rank } }
+  | { kind: "member_removed"; person_id: string }
+  | { kind: "person_added" | "person_changed"; person: Person }
   | { kind: "agent_added" | "agent_removed"; agent: { handle: string; binding_id: string; preset: string; model: string | null } }
   | { kind: "message_added" | "message_edited" | "message_deleted"; message: Message }
   | { kind: "run_queued" | "run_started" | "run_ended"; run: RunState }
@@ -162,4 +170,5 @@ export type Happened =
   | { kind: "answer"; run_id: string; agent: string; from: number; text: string }
   | { kind: "agent_state"; agent: string; binding_id: string; state: Activity; open_runs: number };
 
-export type LiveEvent = Happened & { cursor?: string; at?: string; channel?: string };
+/** What is durable has a cursor; what happened in a channel its id and, unless I may not know it, its present name. */
+export type LiveEvent = Happened & { cursor?: string; at?: string; channel_id?: string; channel?: string };

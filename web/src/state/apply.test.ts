@@ -1,7 +1,7 @@
 // Events against what is known: whole values, compared with what a fresh reading gives.
 
 import { expect, test } from "vitest";
-import type { LiveEvent, Me, Message, RunState } from "../api/wire";
+import type { LiveEvent, Me, Message, Rank, Role, RunState } from "../api/wire";
 import { apply, disconnected } from "./apply";
 import { withPage } from "./feed";
 import { type Pending, type World, feedKey, nothing } from "./world";
@@ -120,8 +120,87 @@ test("my message that is seen before the answer to its post stands for it, once"
   expect(pending(added(mine(1)), added(mine(2)))).toEqual(["m1", "m2"]);
 });
 
+const board = {
+  id: "c2",
+  name: "board",
+  direct: null,
+  created_at: "t",
+  access: "private" as const,
+  topic: "",
+  archived_at: null,
+};
+
+/** A world with a channel of which much is known. */
+function office(role: Role, rank: Rank | null): World {
+  const place = { thread_root_id: null, channel: "board" };
+  return {
+    ...page(message(1)),
+    me: { ...me, person: { ...me.person, role } },
+    channels: { c2: { ...board, last_seq: 1, rank, agents: [] } },
+    feeds: {
+      general: { messages: [message(1)], complete: true },
+      board: { messages: [message(2, place)], complete: true },
+      "board/m2": { messages: [], complete: true },
+      boarding: { messages: [], complete: true },
+    },
+    threads: { general: {}, board: {} },
+    runs: { r1: { ...run("running"), channel: "board", step: null } },
+    answers: { r1: { run_id: "r1", channel: "board", agent: "guide", text: "a", length: 1 } },
+  };
+}
+
+test("a renamed channel keeps all that is in it", () => {
+  const before = office("member", "member");
+  const changed = { ...board, name: "room" };
+  const after = follow(before, { kind: "channel_changed", channel_id: "c2", channel: "room", cursor: "c", changed });
+  expect(after).toEqual({
+    ...before,
+    channels: { c2: { ...changed, last_seq: 1, rank: "member", agents: [] } },
+    feeds: {
+      general: before.feeds.general,
+      room: { messages: [message(2, { channel: "room" })], complete: true },
+      "room/m2": { messages: [], complete: true },
+      boarding: { messages: [], complete: true },
+    },
+    threads: { general: {}, room: {} },
+    runs: { r1: { ...run("running"), channel: "room", step: null } },
+    answers: { r1: { ...before.answers.r1, channel: "room" } },
+  });
+});
+
+test("a channel that may not be read any more is gone with all that was in it", () => {
+  const removed: LiveEvent = { kind: "member_removed", channel_id: "c2", cursor: "c", person_id: "p1" };
+  const closed: LiveEvent = { kind: "channel_closed", channel_id: "c2", cursor: "c" };
+  const cases: [Role, Rank | null, LiveEvent, "gone" | "stays"][] = [
+    ["member", "member", removed, "gone"],
+    ["guest", "member", removed, "gone"],
+    ["owner", "member", removed, "stays"],
+    ["member", "member", { ...removed, person_id: "p9" } as LiveEvent, "stays"],
+    ["member", null, closed, "gone"],
+    ["member", "member", closed, "stays"],
+    ["owner", null, closed, "stays"],
+  ];
+  for (const [role, rank, event, expected] of cases) {
+    const { channels, feeds, threads, runs, answers } = follow(office(role, rank), event);
+    const left = [Object.keys(channels), Object.keys(feeds), Object.keys(threads), Object.keys(runs), Object.keys(answers)];
+    const stays = [["c2"], ["general", "board", "board/m2", "boarding"], ["general", "board"], ["r1"], ["r1"]];
+    const gone = [[], ["general", "boarding"], ["general"], [], []];
+    expect([role, rank, event.kind, left]).toEqual([role, rank, event.kind, expected === "gone" ? gone : stays]);
+  }
+});
+
+test("becoming and being a member", () => {
+  const added: LiveEvent = { kind: "member_added", channel_id: "c2", cursor: "c", member: { person: me.person, rank: "manager" } };
+  expect(follow(office("member", null), added).channels.c2?.rank).toBe("manager");
+  expect(follow(page(), added).stale).toEqual(["channels"]);
+  expect(follow(page(), { kind: "channel_added", channel_id: "c2", cursor: "c", added: board }).stale).toEqual(["channels"]);
+  const renamed = { ...me.person, name: "oli" };
+  const after = follow(page(), { kind: "person_changed", cursor: "c", person: renamed });
+  expect([after.me?.person, after.people]).toEqual([renamed, { p1: renamed }]);
+});
+
 test("an event of a kind that is not known here makes the lists be read again, if it is durable", () => {
-  const strange = (more: object) => apply(page(), { kind: "channel_changed", ...more } as unknown as LiveEvent).stale;
+  const strange = (more: object) => apply(page(), { kind: "something_new", ...more } as unknown as LiveEvent).stale;
   expect(strange({ cursor: "c" })).toEqual(["channels", "people"]);
   expect(strange({})).toEqual([]);
 });

@@ -1,9 +1,10 @@
 // What each event does to what is known. Who follows from any moment on knows in the end what one knows who reads afresh;
 // an event that comes twice does nothing the second time.
 
-import type { Happened, LiveEvent, Message, RunEvent, RunState, Thread } from "../api/wire";
+import type { Happened, LiveEvent, Message, Person, RunEvent, RunState, Thread } from "../api/wire";
+import { channelTold, membership } from "./channels";
 import { withMessage } from "./feed";
-import { type Answer, type Feed, feedKey, type Pending, type World, without } from "./world";
+import { type Answer, type Feed, feedKey, type Pending, stale, type World, without } from "./world";
 
 export function apply(world: World, event: LiveEvent): World {
   const channel = event.channel ?? "";
@@ -36,7 +37,16 @@ export function apply(world: World, event: LiveEvent): World {
     case "agent_removed":
       return { ...world, agents: without(world.agents, event.agent.binding_id) };
     case "person_added":
-      return { ...world, people: { ...world.people, [event.person.id]: event.person } };
+    case "person_changed":
+      return person(world, event.person);
+    case "channel_added":
+      return channelTold(world, event.added);
+    case "channel_changed":
+      return channelTold(world, event.changed);
+    case "channel_closed":
+    case "member_added":
+    case "member_removed":
+      return membership(world, event.channel_id ?? "", event);
     case "hello":
     case "resync":
     case "heartbeat":
@@ -44,6 +54,11 @@ export function apply(world: World, event: LiveEvent): World {
     default:
       return unknown(world, event);
   }
+}
+
+function person(world: World, told: Person): World {
+  const me = world.me?.person.id === told.id ? { ...world.me, person: told } : world.me;
+  return { ...world, me, people: { ...world.people, [told.id]: told } };
 }
 
 /** What only a living connection tells is not known any more when one is lost. */
@@ -144,13 +159,8 @@ function answer(world: World, channel: string, told: Extract<Happened, { kind: "
   return { ...world, answers: { ...world.answers, [run_id]: grown } };
 }
 
-/** Channels and people change in more ways than are told apart here: what is durable and unknown makes their lists be
- * read again. */
+/** What is durable and not known here may have changed channels and people: their lists are read again. */
 function unknown(world: World, event: { cursor?: string; kind?: string }): World {
   if (event.cursor === undefined) return world;
   return stale(stale(world, "channels"), "people");
-}
-
-export function stale(world: World, what: string): World {
-  return world.stale.includes(what) ? world : { ...world, stale: [...world.stale, what] };
 }

@@ -5,10 +5,10 @@ import type { Session } from "../api/session";
 import type { LiveEvent, Me, Posted } from "../api/wire";
 import { browser } from "../live/browser";
 import { type LinkState, Live } from "../live/connection";
-import { apply, disconnected, message, stale } from "./apply";
+import { apply, disconnected, message } from "./apply";
 import { withPage } from "./feed";
 import { keepPending, keptPending, Outbox } from "./outbox";
-import { byKey, feedKey, known, member, nothing, type Pending, type World } from "./world";
+import { byKey, feedKey, known, member, nothing, type Pending, stale, type World } from "./world";
 
 /** Messages that are read at once. */
 const PAGE = 50;
@@ -24,8 +24,8 @@ export class Workspace {
   ready = $state.raw(false);
   /** What went wrong last, for people; null once it is put away. */
   trouble = $state.raw<string | null>(null);
-  readonly me: Me;
   readonly api: Api;
+  #self: Me;
   #live: Live;
   #outbox: Outbox;
   /** Events that came while something is being read: what is read may be older than they are. */
@@ -40,7 +40,7 @@ export class Workspace {
 
   constructor(api: Api, session: Session, me: Me) {
     this.api = api;
-    this.me = me;
+    this.#self = me;
     this.world = { ...nothing, me, pending: keptPending(localStorage, me.person.id) };
     this.#live = new Live(browser, () => session.secret, {
       event: (event) => this.#take(event),
@@ -58,6 +58,10 @@ export class Workspace {
       set: (pending) => this.#setPending(pending),
       posted: (posted) => this.#posted(posted),
     });
+  }
+
+  get me(): Me {
+    return this.world.me ?? this.#self;
   }
 
   start(): void {
@@ -130,7 +134,17 @@ export class Workspace {
   #take(event: LiveEvent): void {
     if (this.#reading > 0) this.#kept.push(event);
     this.world = apply(this.world, event);
+    if (event.kind === "channel_closed" || event.kind === "member_removed") this.#forgetGone();
     if (this.world.stale.length > 0) this.#gather ??= setTimeout(() => this.#refresh(), GATHER_MS);
+  }
+
+  /** What is not there any more is read anew when it is wanted again. */
+  #forgetGone(): void {
+    const names = new Set(Object.values(this.world.channels).map((one) => one.name));
+    for (const what of this.#wanted.keys()) {
+      const channel = what.split(" ")[1]?.split("/")[0];
+      if (channel !== undefined && !names.has(channel)) this.#wanted.delete(what);
+    }
   }
 
   #begun(fresh: boolean): void {
@@ -163,7 +177,8 @@ export class Workspace {
   // Reading. Each puts what was read in its place, and then what happened meanwhile.
 
   async #readWorkspace(): Promise<void> {
-    await Promise.all([this.#readChannels(), this.#readPeople()]);
+    const readMe = this.#read(() => this.api.me(), (world, me) => ({ ...world, me }));
+    await Promise.all([readMe, this.#readChannels(), this.#readPeople()]);
     this.ready = true;
   }
 
@@ -229,7 +244,9 @@ export class Workspace {
   #readWanted(what: string): void {
     this.#missing.delete(what);
     this.#wanted.get(what)?.().catch((error: unknown) => {
-      this.#missing.add(what);
+      // A channel that was renamed or closed meanwhile is wanted under this name no more.
+      if (error instanceof ApiFailure && error.code === "not_found") this.#wanted.delete(what);
+      else this.#missing.add(what);
       this.#tell(error);
     });
   }
@@ -244,7 +261,7 @@ export class Workspace {
 
   /** A server that is away shows in the connection's state already. */
   #tell(error: unknown): void {
-    if (error instanceof ApiFailure && ["unreachable", "unauthorized"].includes(error.code)) return;
+    if (error instanceof ApiFailure && ["unreachable", "unauthorized", "not_found"].includes(error.code)) return;
     this.trouble = error instanceof Error ? error.message : String(error);
   }
 

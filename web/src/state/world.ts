@@ -114,3 +114,7 @@ export function without<T>(record: Readonly<Record<string, T>>, key: string): Re
 export function byKey<T>(values: readonly T[], key: (value: T) => string): Record<string, T> {
   return Object.fromEntries(values.map((value) => [key(value), value]));
 }
+
+export function stale(world: World, what: string): World {
+  return world.stale.includes(what) ? world : { ...world, stale: [...world.stale, what] };
+}
