@@ -90,7 +90,9 @@ test("an answer grows, begins anew and becomes a message", () => {
   const done = message(2, { run_id: "r1", text: "ab", author: { kind: "agent", name: "@guide" } });
   expect(texts(piece(0, "ab"), added(done))).toBeUndefined();
   expect(texts(piece(0, "ab"), { kind: "run_ended", channel: "general", run: run("failed") })).toBeUndefined();
-  expect(texts(piece(0, "ab"), { kind: "run_started", channel: "general", run: run("running") })).toBe("ab");
+  expect(texts(piece(0, "ab"), { kind: "run_queued", channel: "general", run: run("queued") })).toBeUndefined();
+  // Told late: it was queued, and runs since.
+  expect(texts(piece(0, "ab"), { kind: "run_queued", channel: "general", run: run("running") })).toBe("ab");
 });
 
 test("runs and agents", () => {

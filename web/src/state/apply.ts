@@ -16,7 +16,7 @@ export function apply(world: World, event: LiveEvent): World {
     case "run_queued":
     case "run_started":
     case "run_ended":
-      return run(world, channel, event.run, event.kind);
+      return run(world, channel, event.run);
     case "run_step":
     case "permission":
       return step(world, event.run_id, event.step);
@@ -125,11 +125,12 @@ function became(world: World, told: Message): readonly Pending[] {
   return one === undefined ? world.pending : world.pending.with(at, { ...one, became: told.id });
 }
 
-function run(world: World, channel: string, told: RunState, kind: Happened["kind"]): World {
-  const step = kind === "run_started" ? (world.runs[told.id]?.step ?? null) : null;
+/** What happened to the run since shows already, whatever the event was: its status counts. */
+function run(world: World, channel: string, told: RunState): World {
+  const running = told.status === "running";
+  const step = running ? (world.runs[told.id]?.step ?? null) : null;
   const runs = { ...world.runs, [told.id]: { ...told, channel, step } };
-  const answers = kind === "run_started" ? world.answers : without(world.answers, told.id);
-  return { ...world, runs, answers };
+  return { ...world, runs, answers: running ? world.answers : without(world.answers, told.id) };
 }
 
 function step(world: World, run_id: string, told: RunEvent): World {
