@@ -40,18 +40,21 @@ test("in messages, live and loaded, by the page and by others", async () => {
   expect(HOSTILE.length).toBeGreaterThanOrEqual(40);
   const { page, context, offences } = await enter(browser, server, server.link);
   for (const text of HOSTILE) await server.post("general", text);
+  // One of them mentions the guide in so many words; its answer is in before the last one.
+  await body(page, "I am Highwater's guide").or(body(page, "I am not a model")).first().waitFor();
   await server.post("general", "the last one");
   await body(page, "the last one").waitFor();
   expect([await foreign(page), offences]).toEqual([[], []]);
   await page.reload();
   await body(page, "the last one").waitFor();
+  const written = (await server.texts("general")).length;
   const scroller = page.locator(".channel .scroller");
   await expect
     .poll(async () => {
       await scroller.evaluate((element) => element.scrollTo(0, 0));
       return messages(page).count();
     }, { timeout: 30_000 })
-    .toBe(HOSTILE.length + 1);
+    .toBe(written);
   // Hovering and clicking run nothing either; links lead elsewhere in a new world of their own.
   for (const link of await page.locator(".message .body a").all()) {
     expect(await link.getAttribute("rel")).toBe("noopener noreferrer nofollow");

@@ -25,6 +25,8 @@ mod operations;
 #[cfg(test)]
 mod outcomes;
 #[cfg(test)]
+mod page;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod secrets;
