@@ -6,7 +6,8 @@ const program = join(dirname(process.env.HIGHWATER_PROGRAM ?? ""), "scripted-age
 
 const plays = (prompt: object[]) => [program, JSON.stringify({ prompt })];
 
-/** Says two pieces of its answer, then nothing until it is cancelled. */
+/** Says two pieces of its answer, then nothing until it is cancelled. (Of an answer that is still written the last letters
+ * may be held back: they could begin a secret.) */
 export const streaming = plays([
   { text: "first piece, " },
   { text: "second piece" },

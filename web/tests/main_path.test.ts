@@ -83,13 +83,13 @@ test("an answer streams, is stopped, and is tried again", async () => {
   }
   await write(one.page, "@slow tell me");
   for (const { page } of [one, two]) {
-    await page.locator(".answer", { hasText: "first piece, second piece" }).waitFor();
+    await page.locator(".answer", { hasText: "first piece, second" }).waitFor();
     await page.locator(".agent", { hasText: "working" }).waitFor();
   }
   // Who comes later sees what was said so far.
   const late = await enter(browser, server, await server.invite("eve"));
   await late.page.goto(`${server.origin}/#/lab`);
-  await late.page.locator(".answer", { hasText: "first piece, second piece" }).waitFor();
+  await late.page.locator(".answer", { hasText: "first piece, second" }).waitFor();
 
   await one.page.getByRole("button", { name: "Stop @slow" }).click();
   await two.page.getByText("@slow was stopped").waitFor();
@@ -122,6 +122,10 @@ test("a thread, and a channel that is joined", async () => {
   await page.getByRole("button", { name: "2 replies" }).waitFor();
   await pane.locator(".body", { hasText: "good" }).waitFor();
   expect(await messages(page).count()).toBe(1);
+  // A renamed channel stays open, under its new name.
+  await server.run("channel", "rename", "open-plan", "plan");
+  await page.getByRole("heading", { name: "plan", exact: true }).waitFor();
+  await expect.poll(() => new URL(page.url()).hash).toBe(`#/plan/thread/${root.message.id}`);
   // The address names the thread; a deleted root leaves its replies.
   await page.reload();
   await pane.locator(".body", { hasText: "good" }).waitFor();

@@ -107,7 +107,8 @@ fn tests(root: &Path) -> Result<()> {
 /// With the program of the development profile, built if it is not.
 pub(crate) fn browse(root: &Path) -> Result<()> {
     process::run(&mut cargo(root, &["build", "--locked", "-p", "cli", "-p", "agents", "--bins"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |set| root.join(set));
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |set| root.join(set));
     web::browse(root, &target.join("debug/highwater"))
 }
 

@@ -44,7 +44,8 @@ pub(crate) fn browse(root: &Path, program: &Path) -> Result<()> {
 
 /// Exactly what the lock file says. Scripts of packages do not run: nothing that is needed here has one.
 fn install(root: &Path) -> Result<()> {
-    let lock = std::fs::read(root.join("web/package-lock.json")).context("cannot read web/package-lock.json")?;
+    let lock =
+        std::fs::read(root.join("web/package-lock.json")).context("cannot read web/package-lock.json")?;
     let stamp = root.join("web/node_modules/.installed-by-xtask");
     if std::fs::read(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
@@ -78,9 +79,8 @@ fn difference(present: &Path, due: &Path) -> Result<Option<String>> {
         if !want.contains(path) {
             return Ok(Some(format!("{name} is left over")));
         }
-        let read = |folder: &Path| {
-            std::fs::read(folder.join(path)).with_context(|| format!("cannot read {name}"))
-        };
+        let read =
+            |folder: &Path| std::fs::read(folder.join(path)).with_context(|| format!("cannot read {name}"));
         if read(present)? != read(due)? {
             return Ok(Some(format!("{name} differs")));
         }

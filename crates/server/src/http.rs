@@ -123,6 +123,7 @@ pub(crate) fn router(app: App, identify: Identify) -> Router {
         .merge(web::router())
         .layer(axum::middleware::from_fn_with_state(gate, gate::check))
         .layer(tower_http::catch_panic::CatchPanicLayer::custom(panicked))
+        .layer(axum::middleware::map_response(web::guard))
 }
 
 async fn no_route() -> ApiError {

@@ -34,7 +34,6 @@ fn entry(bundled: Bundled) -> Entry {
     let Bundled { name, version, license, texts } = bundled;
     let origin = format!("the package {name} of the npm registry");
     let name = format!("npm:{name}");
-    let package =
-        Package { name, version, license, origin, folder: Default::default(), license_file: None };
+    let package = Package { name, version, license, origin, folder: Default::default(), license_file: None };
     Entry { package, texts: texts.iter().map(|text| texts::tidied(text)).collect() }
 }

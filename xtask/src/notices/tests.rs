@@ -121,7 +121,8 @@ fn a_stale_file_names_its_first_wrong_line() {
 
 #[test]
 fn the_page_tells_what_it_is_made_of() {
-    let told = r#"[{"name": "@a/b", "version": "2.0.0", "license": "MIT", "texts": ["\ufeffMit  \nof b\n"]}]"#;
+    let told =
+        r#"[{"name": "@a/b", "version": "2.0.0", "license": "MIT", "texts": ["\ufeffMit  \nof b\n"]}]"#;
     let entries = page::parse(told).unwrap();
     let shown: Vec<String> = entries.iter().map(|entry| listed(&entry.package, &[1])).collect();
     assert_eq!(shown, ["- npm:@a/b 2.0.0: MIT [1]\n"]);

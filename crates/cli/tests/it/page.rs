@@ -13,7 +13,8 @@ fn fetch(server: &TestServer, method: &str, path: &str, more: &str) -> (u16, Str
     let port = Http::new(server).port().to_owned();
     let host = if more.contains("host:") { String::new() } else { format!("host: 127.0.0.1:{port}\r\n") };
     let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
-    write!(stream, "{method} {path} HTTP/1.1\r\n{host}{more}connection: close\r\ncontent-length: 0\r\n\r\n").unwrap();
+    write!(stream, "{method} {path} HTTP/1.1\r\n{host}{more}connection: close\r\ncontent-length: 0\r\n\r\n")
+        .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();

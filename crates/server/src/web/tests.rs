@@ -47,7 +47,10 @@ fn the_page_has_nothing_inline() {
     for part in ["<style", " style=", " onload=", "javascript:", "http://", "https://"] {
         assert!(!page.contains(part), "{part} stands in {page}");
     }
-    assert_eq!(page.matches("<script").count(), page.matches("<script type=\"module\" crossorigin src=").count());
+    assert_eq!(
+        page.matches("<script").count(),
+        page.matches("<script type=\"module\" crossorigin src=").count()
+    );
 }
 
 #[test]
@@ -59,7 +62,11 @@ fn assets_have_their_type_and_are_kept() {
         "/favicon.svg",
         None,
         200,
-        &[("content-type", "image/svg+xml"), ("cache-control", "no-cache"), ("content-security-policy", CLOSED_POLICY)],
+        &[
+            ("content-type", "image/svg+xml"),
+            ("cache-control", "no-cache"),
+            ("content-security-policy", CLOSED_POLICY),
+        ],
     );
 }
 
@@ -74,7 +81,9 @@ fn a_copy_that_is_the_same_is_not_sent_again() {
 
 #[test]
 fn nothing_else_is_served() {
-    for path in ["/assets/x.js", "/assets/../index.html", "/assets/../../Cargo.toml", "/assets/", "/src/main.ts"] {
+    for path in
+        ["/assets/x.js", "/assets/../index.html", "/assets/../../Cargo.toml", "/assets/", "/src/main.ts"]
+    {
         check(path, None, 404, &[]);
     }
 }
