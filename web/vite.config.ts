@@ -4,6 +4,8 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 import { bundled } from "./bundled.ts";
 
+const SERVER = "http://127.0.0.1:7717";
+
 export default defineConfig({
   plugins: [svelte(), bundled()],
   build: {
@@ -15,6 +17,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
   },
-  server: { proxy: { "/api": { target: "http://127.0.0.1:7717", ws: true } } },
+  // The server answers to its own name and origin alone.
+  server: { proxy: { "/api": { target: SERVER, ws: true, changeOrigin: true, headers: { origin: SERVER } } } },
   test: { include: ["src/**/*.test.ts"], environment: "node" },
 });
