@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{mcp_sdk, notices, process, tidy, tools};
-use crate::{notices, process, tidy, tools, web};
+use crate::{mcp_sdk, notices, process, tidy, tools, web};
 
 struct Step {
     name: &'static str,

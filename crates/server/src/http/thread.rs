@@ -1,12 +1,13 @@
 //! The threads of a channel.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::Deserialize;
 use storage::Read;
+use utoipa::IntoParams;
 
 use super::identify::Who;
 use super::message::page;
-use super::{App, Json, Query};
+use super::{App, Json, Path, Query};
 use crate::error::ApiError;
 use crate::reach;
 use crate::wire;
@@ -15,11 +16,19 @@ use crate::wire;
 const THREADS_MAX: usize = 1_000;
 
 /// How many threads.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ThreadsQuery {
+    /// Threads at most.
+    #[param(minimum = 1, maximum = 1000, default = 50)]
     limit: Option<usize>,
 }
 
+/// Lists the threads of a channel
+///
+/// Those with the newest replies, newest first. Replies that were deleted do not count; a thread whose root was deleted does.
+#[utoipa::path(get, path = "/channels/{channel}/threads", tag = "messages", operation_id = "list_threads", params(ThreadsQuery),
+    responses((status = 200, description = "Its threads", body = Vec<wire::Thread>)))]
 pub(super) async fn list(
     State(app): State<App>,
     who: Who,

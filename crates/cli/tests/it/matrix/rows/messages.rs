@@ -7,6 +7,11 @@ use crate::matrix::Row;
 
 pub(super) fn reading() -> Vec<Row> {
     vec![
+        row("list_threads", "public", "++++++++--+-", |_| ask().at("channel", "lobby")),
+        row("list_threads", "private", "+++++..+--..", |_| ask().at("channel", "vault").hides("vault")),
+        row("list_threads", "too many", "????????????", |_| {
+            ask().at("channel", "lobby").query("limit", "1001")
+        }),
         row("list_messages", "public", "++++++++--+-", |_| {
             ask().at("channel", "lobby").query("limit", "1").query("html", "true")
         }),
