@@ -103,11 +103,12 @@ fn table() -> Table {
 }
 
 /// Puts around all routes what every request passes, whatever its address and whether there is anything at it: it is
-/// counted, a panic becomes an answer, and the gate lets it in.
+/// counted, its answer says what a browser may do with it, a panic becomes an answer, and the gate lets it in.
 pub(crate) fn guarded(routes: Router, gate: Gate, metrics: Metrics) -> Router {
     routes
         .layer(axum::middleware::from_fn_with_state(gate, gate::check))
         .layer(tower_http::catch_panic::CatchPanicLayer::custom(panicked))
+        .layer(axum::middleware::map_response(web::guard))
         .layer(axum::middleware::from_fn_with_state(metrics, observe::observe))
 }
 
@@ -121,9 +122,6 @@ pub(crate) fn router(app: App, identify: Identify) -> Router {
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(axum::middleware::from_fn_with_state(identify, identify::check))
         .merge(web::router())
-        .layer(axum::middleware::from_fn_with_state(gate, gate::check))
-        .layer(tower_http::catch_panic::CatchPanicLayer::custom(panicked))
-        .layer(axum::middleware::map_response(web::guard))
 }
 
 async fn no_route() -> ApiError {
