@@ -31,6 +31,7 @@ use storage::{Binding, Store};
 pub use self::activity::Activity;
 use self::admin::add_channel;
 pub(crate) use self::admin::{check_channel_name, check_name};
+pub(crate) use self::identity::check_topic;
 pub use self::identity::{Act, ChannelChanges};
 pub(crate) use self::request::key_of;
 pub use self::request::{Board, Brought, Post, Reply, Request, Spool};

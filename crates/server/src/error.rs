@@ -106,7 +106,12 @@ impl From<storage::Error> for ApiError {
             storage::Error::Exists { .. } => Code::Exists,
             storage::Error::Conflict(_) => Code::Conflict,
             storage::Error::DiskFull => Code::StorageFull,
-            storage::Error::Unusable(_) | storage::Error::Database(_) => Code::Internal,
+            storage::Error::Unusable(_) => Code::Internal,
+            // What SQLite says names tables and statements, which help nobody who asks.
+            storage::Error::Database(_) => {
+                tracing::error!(%error, "the database failed");
+                return Self::new(Code::Internal, "a fault of the database; the server's log says more");
+            }
         };
         Self::new(code, error.to_string())
     }

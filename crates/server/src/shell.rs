@@ -214,7 +214,7 @@ impl Worker {
     }
 
     fn wait(&self) -> Duration {
-        if !self.kept.is_empty() {
+        if !self.kept.is_empty() || self.store.is_scrub_due() {
             return RETRY_AFTER;
         }
         let now = self.clock.now().mono;

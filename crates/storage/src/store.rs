@@ -120,6 +120,10 @@ pub trait Store: Read + StoreIdentity + StoreTransfer {
     /// failure undoes its own part alone. Durable when the outermost one has returned `Ok`.
     fn atomic(&mut self, work: &mut dyn FnMut(&mut dyn Store) -> Result<(), Error>) -> Result<(), Error>;
 
+    /// Whether text was deleted whose old bytes may still stand in a file, since somebody reads an older state: the next
+    /// [`Self::atomic`] tries again.
+    fn is_scrub_due(&self) -> bool;
+
     /// Writes something that changes nothing, durably, to learn whether writing works.
     fn try_write(&mut self) -> Result<(), Error>;
 

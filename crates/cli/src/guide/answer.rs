@@ -33,8 +33,10 @@ Highwater's commands:
 
 ```
 highwater serve                           run the server
-highwater channel add|list|show           make and see channels
-highwater person add|list                 the people who write
+highwater channel add|list|show|…         make, see and change channels; `channel --help` has all
+highwater person add|list|…               the people who write
+highwater invite NAME                     a link that signs somebody in, once
+highwater token create|list|revoke        secrets for scripts
 highwater agent presets                   the agents that Highwater knows how to start
 highwater agent add|list|remove           bring an agent into a channel, see all, take one out
 highwater agent fresh                     the agent's next turn begins a new session
@@ -43,6 +45,9 @@ highwater history CHANNEL                 read a channel
 highwater edit, highwater delete          change or delete a message
 highwater run list|show|cancel|retry      what agents did; `show` has the exact text they got
 highwater search                          find messages
+highwater tail CHANNEL                    follow what happens
+highwater backup, highwater restore       the whole server in one file
+highwater export, highwater import        channels as lines of JSON
 highwater watermarks export|import        what each session has been given
 ```
 

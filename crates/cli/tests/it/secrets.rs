@@ -95,7 +95,7 @@ fn no_secret_is_logged_as_json() {
         })
     };
     for (route, status) in
-        [("/api/v1/sign-in", 401), ("/mcp", 401), ("/mcp", 200), ("none", 403), ("/metrics", 200)]
+        [("/api/v1/sign-in", 401), ("/mcp", 401), ("/mcp", 200), ("/", 403), ("/metrics", 200)]
     {
         assert!(answered(route, status), "no record of {status} at {route}:\n{log}");
     }

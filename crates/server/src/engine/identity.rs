@@ -189,7 +189,7 @@ impl Engine {
             tell(store, &channel, text, now)?;
         }
         if let Some(topic) = topic.filter(|topic| *topic != channel.topic) {
-            check_line(&topic, TOPIC_BYTES_MAX, "a topic")?;
+            check_topic(&topic)?;
             let text = match topic.as_str() {
                 "" => "the channel has no topic any more".to_owned(),
                 topic => format!("the channel's topic is now: {topic}"),
@@ -295,6 +295,11 @@ fn tell(store: &mut dyn Store, channel: &Channel, text: String, now: Now) -> Res
     };
     store.append(&new, now.wall)?;
     Ok(())
+}
+
+/// What a channel is about.
+pub(crate) fn check_topic(topic: &str) -> Result<(), ApiError> {
+    check_line(topic, TOPIC_BYTES_MAX, "a topic")
 }
 
 fn check_line(text: &str, bytes_max: usize, what: &str) -> Result<(), ApiError> {

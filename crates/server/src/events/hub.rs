@@ -231,9 +231,11 @@ impl Hub {
                 }
                 Happened::RunEnded { run } | Happened::RunQueued { run } => {
                     let run = RunId(run.id.clone());
-                    let begun = state.begun.remove(&run);
-                    let rest = state.answers.remove(&run).filter(|_| begun);
-                    out.extend(rest.and_then(|mut answer| answer.next(&run)));
+                    // A run whose start is in the same round may have begun to answer already.
+                    if state.begun.remove(&run) {
+                        let rest = state.answers.remove(&run);
+                        out.extend(rest.and_then(|mut answer| answer.next(&run)));
+                    }
                 }
                 Happened::Hello
                 | Happened::Resync { .. }

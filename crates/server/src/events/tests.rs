@@ -196,6 +196,19 @@ async fn answers_come_in_pieces_and_end_with_their_message() {
 }
 
 #[tokio::test]
+async fn an_answer_that_begins_before_its_run_was_told_of_is_whole() {
+    let world = World::new();
+    let mut reader = world.reader(None);
+    world.next(&mut reader).await.unwrap();
+    let (key, run) = world.begin_run("@claude hi");
+    world.hub.stream(key.clone(), run.clone(), &Piece::Text("at once".to_owned()));
+    world.hub.committed([(key, (Activity::Working, 1))].into());
+    let kinds = kinds_until(&world, &mut reader, "answer").await;
+    assert_eq!(kinds, ["message_added", "run_queued", "run_started", "answer"]);
+    world.end(&run);
+}
+
+#[tokio::test]
 async fn a_deleted_text_is_in_no_event() {
     // I12
     let world = World::new();

@@ -14,6 +14,9 @@ use super::{Fault, read};
 use crate::error::{ApiError, Code};
 use crate::spool::Spool;
 
+/// How far the clock of another server may be before ours: a day.
+const CLOCKS_APART_MS: i64 = 86_400_000;
+
 /// Why a run that had not ended has ended now.
 const NOT_ENDED: &str = "it had not ended when its channel was exported";
 
@@ -152,6 +155,10 @@ impl Work<'_> {
     }
 
     fn event(&mut self, seq: u64, at: Timestamp, what: BroughtEventKind) -> Result<(), Fault> {
+        // The channel's own times go on from its last one.
+        if at.ms > self.now.ms.saturating_add(CLOCKS_APART_MS) {
+            return Err(Fault::new("at", "it is later than the present"));
+        }
         let new = BroughtEvent { channel: self.channel()?, seq, at, what };
         self.store.bring_event(&new).map_err(stored("seq"))
     }

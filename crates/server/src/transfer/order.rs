@@ -1,14 +1,14 @@
 //! What may stand where in an export: lines name only what stands before them, and channels are whole.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use delivery::mention::is_handle;
 use delivery::{AuthorKind, Timestamp};
 use storage::TEXT_BYTES_MAX;
 
 use super::Fault;
-use super::format::{Change, Message, Record, Run};
-use crate::engine::{check_channel_name, check_name};
+use super::format::{Author, Change, Message, Record, Run};
+use crate::engine::{check_channel_name, check_name, check_topic};
 use crate::error::ApiError;
 
 /// Characters of an author's name at most.
@@ -18,7 +18,8 @@ const NAME_CHARS_MAX: usize = 64;
 #[derive(Default)]
 pub(super) struct Order {
     records: u64,
-    people: BTreeSet<String>,
+    /// By their present names: the names that they had before.
+    people: BTreeMap<String, Vec<String>>,
     channels: BTreeSet<String>,
     open: Option<Open>,
     ended: bool,
@@ -60,13 +61,14 @@ impl Order {
                 for name in [&person.name].into_iter().chain(&person.former_names) {
                     named("name", check_name(name))?;
                 }
-                if !self.people.insert(person.name.clone()) {
+                if self.people.insert(person.name.clone(), person.former_names.clone()).is_some() {
                     return Err(Fault::new("name", format!("{} stands there twice", person.name)));
                 }
             }
             Record::Channel(channel) => {
                 self.close()?;
                 named("name", check_channel_name(&channel.name))?;
+                named("topic", check_topic(&channel.topic))?;
                 if let Some(direct) = &channel.direct {
                     named("direct", check_name(direct))?;
                 }
@@ -77,7 +79,7 @@ impl Order {
             }
             Record::Member(member) => {
                 open(&mut self.open, &member.channel)?;
-                known(&self.people, &member.person, "person")?;
+                self.person(&member.person)?;
             }
             Record::Agent(agent) => {
                 let channel = open(&mut self.open, &agent.channel)?;
@@ -87,9 +89,7 @@ impl Order {
                 }
             }
             Record::Message(message) => {
-                if let Some(person) = &message.author.person {
-                    known(&self.people, person, "person")?;
-                }
+                self.author(&message.author)?;
                 open(&mut self.open, &message.channel)?.message(message)?;
             }
             Record::Edit(change) => open(&mut self.open, &change.channel)?.change(change)?,
@@ -113,6 +113,28 @@ impl Order {
         }
         self.records += 1;
         Ok(())
+    }
+
+    /// The former names of a person who stands before.
+    fn person(&self, name: &str) -> Result<&[String], Fault> {
+        let former = self.people.get(name).map(Vec::as_slice);
+        former.ok_or_else(|| Fault::new("person", format!("{name} does not stand before it")))
+    }
+
+    /// Nobody writes under the name of somebody else.
+    fn author(&self, author: &Author) -> Result<(), Fault> {
+        let foreign = match (&author.person, author.kind) {
+            (Some(person), _) => {
+                let former = self.person(person)?;
+                author.name != *person && !former.contains(&author.name)
+            }
+            (None, AuthorKind::Agent) => self.people.contains_key(author.name.trim_start_matches('@')),
+            (None, AuthorKind::User | AuthorKind::System) => false,
+        };
+        match foreign {
+            false => Ok(()),
+            true => Err(Fault::new("author", format!("{:?} is the name of somebody else", author.name))),
+        }
     }
 
     /// The file ends.
@@ -173,6 +195,9 @@ impl Open {
         match &message.text {
             Some(text) if text.is_empty() || text.len() > TEXT_BYTES_MAX => {
                 return Err(Fault::new("text", format!("a text has 1 to {TEXT_BYTES_MAX} bytes")));
+            }
+            Some(text) if text.contains('\0') => {
+                return Err(Fault::new("text", "a message cannot hold NUL characters"));
             }
             Some(_) => {}
             None => {

@@ -254,6 +254,9 @@ fn check(file: &Path) -> Result<usize, Error> {
         if damage != "ok" {
             return Ok((schema, Some(damage)));
         }
+        if schema > 0 && schema::shape(&connection)? != schema::shape_after(schema)? {
+            return Ok((schema, Some("its tables are not those of its version".to_owned())));
+        }
         let dangling = connection.prepare("PRAGMA foreign_key_check")?.exists([])?;
         Ok((schema, dangling.then(|| "rows are missing that others refer to".to_owned())))
     };

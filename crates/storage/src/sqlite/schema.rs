@@ -40,6 +40,22 @@ pub(super) fn known(connection: &Connection, migrations: &[&str]) -> Result<usiz
     Ok(applied.len())
 }
 
+/// Every table, index, view and trigger of a database: kind, name, table, and the SQL that made it.
+pub(super) fn shape(connection: &Connection) -> Result<Vec<(String, String, String, String)>, Error> {
+    let all = "SELECT type, name, tbl_name, sql FROM sqlite_schema
+        WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name";
+    let mut rows = connection.prepare(all)?;
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    Ok(rows.query_map([], read)?.collect::<Result<_, _>>()?)
+}
+
+/// The shape of a database after so many migrations.
+pub(super) fn shape_after(migrations: usize) -> Result<Vec<(String, String, String, String)>, Error> {
+    let mut connection = Connection::open_in_memory()?;
+    migrate(&mut connection, &MIGRATIONS[..migrations], Timestamp { ms: 0 })?;
+    shape(&connection)
+}
+
 /// Refuses a database that is not exactly at the newest of `migrations`: a reader cannot bring it there.
 pub(super) fn require_newest(connection: &Connection, migrations: &[&str]) -> Result<(), Error> {
     let applied = applied(connection)?;

@@ -14,6 +14,10 @@ impl Store for Sqlite {
         self.atomic_work(work)
     }
 
+    fn is_scrub_due(&self) -> bool {
+        self.scrub_due
+    }
+
     fn try_write(&mut self) -> Result<(), Error> {
         self.write(|db| {
             // SQLite writes the page anew, whether the number changes or not.

@@ -175,12 +175,21 @@ impl World {
         self.store().prune_log(keep).unwrap();
     }
 
-    /// A run of the agent that has its turn.
-    pub(super) async fn running(&self, text: &str) -> (Key, RunId) {
-        let id = self.post_to(&self.channel, text);
+    /// A run of the agent that has its turn; nobody was told.
+    pub(super) fn begin_run(&self, text: &str) -> (Key, RunId) {
+        let Appended::New(new) = self.store().append(&message(&self.channel, text), AT).unwrap() else {
+            unreachable!("it has no client id")
+        };
+        let id = new.row.id;
         let run = self.store().add_run(&self.key, &id, None, AT).unwrap().id;
         self.store().begin_session(&self.key, &"s1".into(), Epoch(1), None, AT).unwrap();
         self.store().stage(&run, &staged(), AT).unwrap();
+        (self.key.clone(), run)
+    }
+
+    /// A run of the agent that has its turn.
+    pub(super) async fn running(&self, text: &str) -> (Key, RunId) {
+        let begun = self.begin_run(text);
         self.told(());
         // A reader that joins afterwards is told of none of this.
         let handed_out = async {
@@ -189,7 +198,7 @@ impl World {
             }
         };
         tokio::time::timeout(PATIENCE, handed_out).await.expect("all is handed out");
-        (self.key.clone(), run)
+        begun
     }
 
     pub(super) fn end(&self, run: &RunId) {

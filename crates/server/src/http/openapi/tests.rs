@@ -73,11 +73,14 @@ fn nothing_is_served_beside_the_table() {
     let expected = [
         // The one answer for all that is not there.
         ("http.rs", "fallback", 1),
+        // The page, which is files and no API.
+        ("http.rs", "merge", 1),
         // The table itself.
         ("http/table.rs", "nest", 1),
         // The tools of agents' processes, which speak another protocol: docs/agent-tools.md.
         ("mcp.rs", "route_service", 1),
         ("serve.rs", "merge", 1),
+        ("web.rs", "route", 3),
     ];
     let expected = expected.map(|(file, call, times)| (file.to_owned(), call, times));
     assert_eq!(found, expected);

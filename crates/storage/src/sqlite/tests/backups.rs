@@ -178,6 +178,24 @@ fn a_folder_with_a_database_or_a_server_is_not_restored_into() {
     check("files", names(&there), ["highwater.db", "lock", "owner-token"].map(str::to_owned).to_vec());
 }
 
+#[test]
+fn what_has_other_tables_is_not_restored() {
+    let Fixture { store, folder } = Fixture::with_channel();
+    drop(store);
+    for change in [
+        "CREATE TRIGGER more AFTER INSERT ON message BEGIN DELETE FROM message; END",
+        "ALTER TABLE channel DROP COLUMN topic",
+        "DROP TABLE run_event",
+        "CREATE VIEW more AS SELECT * FROM message",
+    ] {
+        let file = folder.path().join("backup.db");
+        back_up(&data(&folder), &file, Present::Replace, &mut quiet).unwrap();
+        Connection::open(&file).unwrap().execute_batch(change).unwrap();
+        let told = restore(&file, &folder.path().join("new"), &mut quiet).unwrap_err().to_string();
+        assert!(told.contains("it is damaged (its tables are not those of its version)"), "{change}: {told}");
+    }
+}
+
 /// What is done to a backup's bytes or rows.
 type Damage = fn(&Path);
 
