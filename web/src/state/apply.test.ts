@@ -1,10 +1,10 @@
 // Events against what is known: whole values, compared with what a fresh reading gives.
 
 import { expect, test } from "vitest";
-import type { LiveEvent, Me, Message, Rank, Role, RunState } from "../api/wire";
+import type { Agent, LiveEvent, Me, Message, Rank, Role, RunState } from "../api/wire";
 import { apply, disconnected } from "./apply";
 import { withPage } from "./feed";
-import { type Pending, type World, feedKey, nothing } from "./world";
+import { feedKey, member, type Member, nothing, type Pending, proposed, standing, type World } from "./world";
 
 const me: Me = {
   person: { id: "p1", name: "olive", role: "owner", created_at: "t", deactivated_at: null },
@@ -104,12 +104,33 @@ test("runs and agents", () => {
     { kind: "run_started", channel: "general", cursor: "c", run: run("running") },
     { kind: "run_step", channel: "general", cursor: "c", run_id: "r1", step: { n: 1, at: "t", kind: "tool_call", body: { title: "running tests" } } },
   );
-  expect(world.agents).toEqual({ "b-guide": { ...agent, channel: "general", state: "working", open_runs: 2 } });
+  expect(world.agents).toEqual({ "b-guide": { ...agent, channel: "general", state: "working", open_runs: 2, reachable: true } });
+  // Whether it is reachable is read, and again when it fails.
+  expect([world.stale, follow(page(), { kind: "run_ended", channel: "general", run: run("failed") }).stale]).toEqual([["channels"], ["channels"]]);
+  expect(follow(page(), { kind: "run_ended", channel: "general", run: run("succeeded") }).stale).toEqual([]);
   expect(world.runs).toEqual({ r1: { ...run("running"), channel: "general", step: "running tests" } });
-  expect(disconnected(world).agents).toEqual({ "b-guide": { ...agent, channel: "general", state: "idle", open_runs: 0 } });
+  expect(disconnected(world).agents).toEqual({ "b-guide": { ...agent, channel: "general", state: "idle", open_runs: 0, reachable: true } });
   expect(follow(world, { kind: "agent_removed", channel: "general", cursor: "d", agent }).agents).toEqual({});
   const ended = follow(world, { kind: "run_ended", channel: "general", cursor: "d", run: run("succeeded") });
   expect(ended.runs).toEqual({ r1: { ...run("succeeded"), channel: "general", step: null } });
+});
+
+test("an agent that could not be started is not idle, nor proposed", () => {
+  const made = (handle: string, more: Partial<Agent>): Member =>
+    member({ ...{ handle, binding_id: `b-${handle}`, channel: "general", preset: handle, model: null, addressed_by: "members" }, ...{ state: "absent", reachable: true, open_runs: 0 }, ...more });
+  const cases: [Partial<Agent>, ReturnType<typeof standing>][] = [
+    [{}, "idle"],
+    [{ reachable: false }, "unreachable"],
+    [{ reachable: false, open_runs: 1 }, "queued"],
+    [{ state: "busy", open_runs: 1 }, "working"],
+  ];
+  for (const [more, expected] of cases) expect(standing(made("claude", more))).toBe(expected);
+  const [away, claude, guide] = [made("codex", { reachable: false }), made("claude", {}), made("guide", {})];
+  expect([[away, claude, guide], [away, claude], [away], []].map((all) => proposed(all)?.handle)).toEqual(["guide", "claude", undefined, undefined]);
+  // What works was started, whatever was read before.
+  const works: LiveEvent = { kind: "agent_state", channel: "general", agent: "codex", binding_id: away.binding_id, state: "working", open_runs: 1 };
+  const world = apply({ ...page(), agents: { [away.binding_id]: away } }, works);
+  expect(world.agents[away.binding_id]?.reachable).toBe(true);
 });
 
 test("my message that is seen before the answer to its post stands for it, once", () => {

@@ -16,7 +16,7 @@ export function apply(world: World, event: LiveEvent): World {
     case "run_queued":
     case "run_started":
     case "run_ended":
-      return run(world, channel, event.run);
+      return ended(run(world, channel, event.run), event);
     case "run_step":
     case "permission":
       return step(world, event.run_id, event.step);
@@ -26,13 +26,15 @@ export function apply(world: World, event: LiveEvent): World {
       const agent = world.agents[event.binding_id];
       if (agent === undefined) return world;
       const { state, open_runs } = event;
-      return { ...world, agents: { ...world.agents, [event.binding_id]: { ...agent, state, open_runs } } };
+      const reachable = agent.reachable || state === "working";
+      return { ...world, agents: { ...world.agents, [event.binding_id]: { ...agent, state, open_runs, reachable } } };
     }
     case "agent_added": {
       const { handle, binding_id, preset, model } = event.agent;
-      const fresh = { handle, binding_id, channel, preset, model, state: "idle" as const, open_runs: 0 };
-      const agent = { ...fresh, ...world.agents[binding_id] };
-      return { ...world, agents: { ...world.agents, [binding_id]: agent } };
+      const fresh = { handle, binding_id, channel, preset, model, state: "idle" as const, open_runs: 0, reachable: true };
+      const agent = world.agents[binding_id] ?? fresh;
+      // The event does not tell whether it is reachable.
+      return stale({ ...world, agents: { ...world.agents, [binding_id]: agent } }, "channels");
     }
     case "agent_removed":
       return { ...world, agents: without(world.agents, event.agent.binding_id) };
@@ -131,6 +133,12 @@ function run(world: World, channel: string, told: RunState): World {
   const step = running ? (world.runs[told.id]?.step ?? null) : null;
   const runs = { ...world.runs, [told.id]: { ...told, channel, step } };
   return { ...world, runs, answers: running ? world.answers : without(world.answers, told.id) };
+}
+
+/** An agent that failed may not be reachable any more. */
+function ended(world: World, event: LiveEvent): World {
+  const failed = event.kind === "run_ended" && (event.run.status === "failed" || event.run.status === "declined");
+  return failed ? stale(world, "channels") : world;
 }
 
 function step(world: World, run_id: string, told: RunEvent): World {

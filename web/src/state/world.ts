@@ -19,6 +19,8 @@ export interface Member {
   readonly model: string | null;
   readonly state: Activity;
   readonly open_runs: number;
+  /** Whether it could be started now: false if its program is not installed. */
+  readonly reachable: boolean;
 }
 
 /** A run, and the channel that it is in. */
@@ -87,8 +89,19 @@ export function feedKey(channel: string, thread: string | null): string {
 }
 
 export function member(agent: Agent): Member {
-  const { handle, binding_id, channel, preset, model, open_runs } = agent;
-  return { handle, binding_id, channel, preset, model, open_runs, state: activity(agent) };
+  const { handle, binding_id, channel, preset, model, open_runs, reachable } = agent;
+  return { handle, binding_id, channel, preset, model, open_runs, reachable, state: activity(agent) };
+}
+
+/** How an agent is shown: one that has nothing to do and could not be started is not idle. */
+export function standing({ state, reachable }: Member): Activity | "unreachable" {
+  return state === "idle" && !reachable ? "unreachable" : state;
+}
+
+/** The agent that is proposed to somebody who writes: one that can answer, the guide before others. */
+export function proposed(agents: readonly Member[]): Member | null {
+  const reachable = agents.filter((one) => one.reachable);
+  return reachable.find((one) => one.preset === "guide") ?? reachable[0] ?? null;
 }
 
 function activity(agent: Agent): Activity {
