@@ -114,18 +114,24 @@ export class Api {
     const init: RequestInit = { method, headers, signal: AbortSignal.timeout(PATIENCE_MS), cache: "no-store" };
     if (body !== undefined) init.body = JSON.stringify(body);
     let answer: Response;
-    let told: unknown;
     try {
       answer = await this.#fetch(`/api/v1${path}`, init);
-      told = await answer.json();
     } catch {
-      throw new ApiFailure("unreachable", "The server cannot be reached.");
+      throw unreachable();
     }
+    const told = await answer.json().catch(() => {
+      // A proxy before the server speaks for itself; what it finds too large, it will find so again.
+      throw answer.status === 413 ? new ApiFailure("too_large", "A proxy before the server finds it too large.") : unreachable();
+    });
     if (answer.ok) return told as T;
     const { code, message, retry_after_ms } = told as ErrorBody;
     if (answer.status === 401 && path !== "/sign-in") this.onUnauthorized();
     throw new ApiFailure(code, message, retry_after_ms ?? null);
   }
+}
+
+function unreachable(): ApiFailure {
+  return new ApiFailure("unreachable", "The server cannot be reached.");
 }
 
 function enc(part: string): string {

@@ -9,6 +9,15 @@ export interface Keeper {
   removeItem(key: string): void;
 }
 
+/** Keeps a value. What is more than the browser keeps stays on the page alone, and nothing older stands in its place. */
+export function put(keeper: Keeper, key: string, value: string): void {
+  try {
+    keeper.setItem(key, value);
+  } catch {
+    keeper.removeItem(key);
+  }
+}
+
 export class Session {
   #keeper: Keeper;
 

@@ -56,14 +56,6 @@ test("what will pass is tried again, and keeps its place", () =>
 test("what was refused stays, and does not hold up the next", () =>
   check(["forbidden", null], [both], ["a", "b", "posted"], ["a refused it is forbidden"]));
 
-test("retried", () =>
-  check(
-    ["forbidden", null, null],
-    [both, (outbox) => outbox.retry("a")],
-    ["a", "b", "posted", "a", "posted"],
-    [],
-  ));
-
 test("discarded", () =>
   check(["forbidden", null], [both, (outbox) => outbox.discard("a")], ["a", "b", "posted"], []));
 

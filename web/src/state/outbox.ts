@@ -1,7 +1,7 @@
 // Messages on their way: kept until the server has them, sent again with the same client id, so that each is there once.
 
 import type { ApiFailure } from "../api/client";
-import type { Keeper } from "../api/session";
+import { type Keeper, put } from "../api/session";
 import type { Posted } from "../api/wire";
 import type { Pending } from "./world";
 
@@ -30,11 +30,6 @@ export class Outbox {
 
   add(one: Pending): void {
     this.#around.set([...this.#around.get(), one]);
-    this.pump();
-  }
-
-  retry(client_id: string): void {
-    this.#change(client_id, { state: "sending", why: null });
     this.pump();
   }
 
@@ -88,7 +83,7 @@ const PREFIX = "highwater-outbox-";
 /** What a person wrote and the server did not take yet, over reloads of the page. */
 export function keepPending(keeper: Keeper, person: string, pending: readonly Pending[]): void {
   if (pending.length === 0) keeper.removeItem(PREFIX + person);
-  else keeper.setItem(PREFIX + person, JSON.stringify(pending));
+  else put(keeper, PREFIX + person, JSON.stringify(pending));
 }
 
 export function keptPending(keeper: Keeper, person: string): Pending[] {

@@ -106,10 +106,6 @@ export class Workspace {
     this.#outbox.add({ client_id, channel, thread, text, at, state: "sending", why: null, became: null });
   }
 
-  retryPost(client_id: string): void {
-    this.#outbox.retry(client_id);
-  }
-
   discardPost(client_id: string): void {
     this.#outbox.discard(client_id);
   }

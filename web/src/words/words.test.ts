@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { codeOf } from "../api/session";
 import { address, placeOf } from "../router";
 import { type Candidate, completed, matching, typing } from "./mention";
+import { bytesOf, counted, MESSAGE_BYTES_MAX } from "./size";
 import { day, span } from "./time";
 
 test("a mention is typed from its @ to the caret", () => {
@@ -54,6 +55,10 @@ test("addresses name a place, and places an address", () => {
 
 test("the code of a link", () => {
   const cases: [string, string | null][] = [["#sign-in=abc", "abc"], ["#sign-in=", null], ["", null], ["#/general", null]];
+test("sizes are those of UTF-8", () => {
+  expect([bytesOf(""), bytesOf("a"), bytesOf("é😀"), counted(MESSAGE_BYTES_MAX)]).toEqual([0, 1, 6, "65,536"]);
+});
+
   for (const [hash, code] of cases) expect(codeOf(hash)).toBe(code);
 });
 

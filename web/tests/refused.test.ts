@@ -1,0 +1,55 @@
+// What does not go says so, and loses nothing: too long a message, a refusal, an agent that cannot run, an address of nothing.
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { body, composer, enter, eventually, launch, Server, write } from "./harness";
+
+let browser: Browser;
+let server: Server;
+
+beforeAll(async () => {
+  [browser, server] = await Promise.all([launch(), Server.start()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test("a message that is too long stays where it was written", async () => {
+  const { page, context, offences } = await enter(browser, server, await server.invite("olive"));
+  const longest = "é".repeat(32_768);
+  await composer(page).fill(`${longest}x`);
+  await page.getByText("A message may have 65,536 bytes at most; this one has 65,537.").waitFor();
+  await composer(page).press("Enter");
+  expect(await composer(page).inputValue()).toBe(`${longest}x`);
+  expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+  await write(page, longest);
+  await eventually(async () => (await server.texts("general")).at(-1) === longest, true);
+  expect(offences).toEqual([]);
+  await context.close();
+});
+
+test("a refused message goes back to where it was written, or away", async () => {
+  const { page, context, offences } = await enter(browser, server, await server.invite("olive"));
+  const posts = "**/api/v1/channels/general/messages";
+  await page.route(posts, (route) =>
+    route.fulfill({ status: 409, json: { code: "conflict", message: "not like this" } }),
+  );
+  await write(page, "one");
+  const refused = page.locator(".pending.refused");
+  await refused.getByText("not like this").waitFor();
+  await composer(page).fill("begun since");
+  expect(await refused.getByRole("button").allInnerTexts()).toEqual(["Edit", "Discard"]);
+  await refused.getByRole("button", { name: "Edit" }).click();
+  await refused.waitFor({ state: "detached" });
+  expect(await composer(page).inputValue()).toBe("one\n\nbegun since");
+  await write(page, "two");
+  await refused.getByRole("button", { name: "Discard" }).click();
+  await refused.waitFor({ state: "detached" });
+  await page.unroute(posts);
+  await write(page, "three");
+  await body(page, "three").waitFor();
+  expect((await server.texts("general")).filter((text) => /^(one|two|three)/.test(text))).toEqual(["three"]);
+  expect(offences).toEqual([]);
+  await context.close();
+});
