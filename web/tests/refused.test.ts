@@ -1,6 +1,6 @@
 // What does not go says so, and loses nothing: too long a message, a refusal, an agent that cannot run, an address of nothing.
 
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { body, composer, enter, eventually, launch, Server, write } from "./harness";
 
@@ -51,5 +51,37 @@ test("a refused message goes back to where it was written, or away", async () =>
   await body(page, "three").waitFor();
   expect((await server.texts("general")).filter((text) => /^(one|two|three)/.test(text))).toEqual(["three"]);
   expect(offences).toEqual([]);
+  await context.close();
+});
+
+const drafts = (page: Page) =>
+  page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith("highwater-draft-")).length);
+
+test("what was begun is forgotten with the sign-in, and with the channel", async () => {
+  await server.run("channel", "add", "closed", "--private");
+  const link = await server.invite("dora");
+  await server.run("channel", "invite", "closed", "dora");
+  const { page, context } = await enter(browser, server, link);
+  await page.getByRole("link", { name: "general" }).click();
+  await page.getByRole("heading", { name: "general" }).waitFor();
+  await composer(page).fill("a thought");
+  await page.getByRole("link", { name: "closed" }).click();
+  await page.getByText("Nothing has been said in closed yet.").waitFor();
+  await composer(page).fill("a secret");
+  await eventually(() => drafts(page), 2);
+  await server.run("channel", "leave", "closed", "dora");
+  await page.getByText("There is no channel closed").waitFor();
+  await eventually(() => drafts(page), 1);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+  expect(await drafts(page)).toBe(0);
+
+  await page.goto(await server.invite("dora"));
+  await composer(page).fill("another thought");
+  await eventually(() => drafts(page), 1);
+  await context.clearCookies();
+  await page.reload();
+  await page.getByText("You are not signed in any more.").waitFor();
+  expect(await drafts(page)).toBe(0);
   await context.close();
 });

@@ -7,6 +7,7 @@ import { browser } from "../live/browser";
 import { type LinkState, Live } from "../live/connection";
 import { apply, disconnected, message } from "./apply";
 import { withPage } from "./feed";
+import { forgetDrafts } from "./drafts";
 import { keepPending, keptPending, Outbox } from "./outbox";
 import { byKey, feedKey, known, member, nothing, type Pending, stale, type World } from "./world";
 
@@ -144,6 +145,13 @@ export class Workspace {
   }
 
   #begun(fresh: boolean): void {
+    this.#forgetDrafts();
+  }
+
+  /** What was begun to be written where one may not be any more is not kept. */
+  #forgetDrafts(): void {
+    const { channels } = this.world;
+    forgetDrafts(localStorage, this.me.person.id, (channel) => channel in channels);
     this.world = disconnected(this.world);
     if (fresh) {
       this.world = { ...nothing, me: this.me, pending: this.world.pending };
@@ -183,7 +191,7 @@ export class Workspace {
     return this.#read(read, (world, { channels }) => {
       const agents = channels.flatMap((channel) => channel.agents).map(member);
       return { ...world, channels: byKey(channels, (one) => one.id), agents: byKey(agents, (one) => one.binding_id) };
-    });
+    }).then(() => this.#forgetDrafts());
   }
 
   #readPeople(): Promise<void> {
