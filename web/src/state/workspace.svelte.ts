@@ -1,13 +1,14 @@
 // The signed-in client: reads, follows, sends; what it knows is one value, `world`.
 
+import { untrack } from "svelte";
 import { type Api, ApiFailure } from "../api/client";
 import type { Session } from "../api/session";
 import type { LiveEvent, Me, Posted } from "../api/wire";
 import { browser } from "../live/browser";
 import { type LinkState, Live } from "../live/connection";
 import { apply, disconnected, message } from "./apply";
-import { withPage } from "./feed";
 import { forgetDrafts } from "./drafts";
+import { withPage } from "./feed";
 import { keepPending, keptPending, Outbox } from "./outbox";
 import { byKey, feedKey, known, member, nothing, type Pending, stale, type World } from "./world";
 
@@ -25,6 +26,8 @@ export class Workspace {
   ready = $state.raw(false);
   /** What went wrong last, for people; null once it is put away. */
   trouble = $state.raw<string | null>(null);
+  /** Feeds, by [`feedKey`], that the server says are not there. */
+  absent = $state.raw<ReadonlySet<string>>(new Set());
   readonly api: Api;
   #self: Me;
   #live: Live;
@@ -142,9 +145,6 @@ export class Workspace {
       const channel = what.split(" ")[1]?.split("/")[0];
       if (channel !== undefined && !names.has(channel)) this.#wanted.delete(what);
     }
-  }
-
-  #begun(fresh: boolean): void {
     this.#forgetDrafts();
   }
 
@@ -152,6 +152,9 @@ export class Workspace {
   #forgetDrafts(): void {
     const { channels } = this.world;
     forgetDrafts(localStorage, this.me.person.id, (channel) => channel in channels);
+  }
+
+  #begun(fresh: boolean): void {
     this.world = disconnected(this.world);
     if (fresh) {
       this.world = { ...nothing, me: this.me, pending: this.world.pending };
@@ -247,9 +250,19 @@ export class Workspace {
 
   #readWanted(what: string): void {
     this.#missing.delete(what);
+    const [kind, key = ""] = what.split(" ");
+    const absent = new Set(untrack(() => this.absent));
+    if (kind === "feed" && absent.delete(key)) this.absent = absent;
     this.#wanted.get(what)?.().catch((error: unknown) => {
+      const code = error instanceof ApiFailure ? error.code : null;
+      // A thread may never have been there, or is in another channel.
+      if (kind === "feed" && key.includes("/") && (code === "not_found" || code === "invalid")) {
+        this.#wanted.delete(what);
+        this.absent = new Set([...this.absent, key]);
+        return;
+      }
       // A channel that was renamed or closed meanwhile is wanted under this name no more.
-      if (error instanceof ApiFailure && error.code === "not_found") this.#wanted.delete(what);
+      if (code === "not_found") this.#wanted.delete(what);
       else this.#missing.add(what);
       this.#tell(error);
     });
