@@ -11,8 +11,8 @@ const NAME = /^[A-Za-z0-9_-]+$/;
 export function placeOf(hash: string): Place {
   const none: Place = { channel: null, thread: null, run: null };
   const [mark, channel = "", ...rest] = hash.split("/");
-  if (mark !== "#" || !NAME.test(channel)) return none;
-  const place = { ...none, channel };
+  if (mark !== "#" || channel === "") return none;
+  const place = { ...none, channel: decoded(channel) };
   for (let n = 0; n + 1 < rest.length; n += 2) {
     const [what, id] = [rest[n], rest[n + 1] ?? ""];
     if ((what === "thread" || what === "run") && NAME.test(id)) place[what] = id;
@@ -20,7 +20,16 @@ export function placeOf(hash: string): Place {
   return place;
 }
 
+/** No channel has a name that needs this, but the page says what it does not find. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 export function address({ channel, thread, run }: Place): string {
   if (channel === null) return "#/";
-  return `#/${channel}${thread === null ? "" : `/thread/${thread}`}${run === null ? "" : `/run/${run}`}`;
+  return `#/${encodeURIComponent(channel)}${thread === null ? "" : `/thread/${thread}`}${run === null ? "" : `/run/${run}`}`;
 }

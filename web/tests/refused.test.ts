@@ -85,3 +85,54 @@ test("what was begun is forgotten with the sign-in, and with the channel", async
   expect(await drafts(page)).toBe(0);
   await context.close();
 });
+
+test("an address of nothing says so", async () => {
+  await server.run("channel", "add", "other");
+  const elsewhere = await server.json<{ message: { id: string } }>("post", "other", "in another channel");
+  const { page, context, offences } = await enter(browser, server, await server.invite("olive"));
+  const pane = page.getByRole("complementary", { name: "Thread" });
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().includes("thread=") ? 1 : 0));
+  for (const id of ["m99999", elsewhere.message.id]) {
+    await page.goto(`${server.origin}/#/general/thread/${id}`);
+    await pane.getByText("There is no such thread in general.").waitFor();
+    expect(await pane.locator("textarea").count()).toBe(0);
+    const text = `after ${id}`;
+    await server.post("general", text);
+    await body(page, text).waitFor();
+    await pane.getByRole("button", { name: "Back to general" }).click();
+    await pane.waitFor({ state: "detached" });
+    expect(new URL(page.url()).hash).toBe("#/general");
+  }
+  expect([asked, await page.getByRole("alert").count()]).toEqual([2, 0]);
+  for (const [hash, name] of [["#/nowhere", "nowhere"], ["#/no%20such/thread/m1", "no such"]]) {
+    await page.goto(`${server.origin}/${hash}`);
+    await page.getByText(`There is no channel ${name}`).waitFor();
+  }
+  expect(offences).toEqual([]);
+  await context.close();
+});
+
+test("on a phone Back and another address close the drawer", async () => {
+  const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+  const { page, context, offences } = await enter(browser, server, await server.invite("olive"), phone);
+  const menu = page.getByRole("button", { name: "Channels", exact: true });
+  const drawer = page.locator(".side.open");
+  await menu.tap();
+  await drawer.waitFor();
+  await page.goBack();
+  await drawer.waitFor({ state: "detached" });
+  expect(new URL(page.url()).hash).toBe("#/general");
+  await composer(page).waitFor();
+  await menu.tap();
+  await drawer.waitFor();
+  await page.keyboard.press("Escape");
+  await drawer.waitFor({ state: "detached" });
+  await menu.tap();
+  await drawer.waitFor();
+  await page.evaluate(() => (location.hash = "#/nowhere/thread/m1"));
+  await drawer.waitFor({ state: "detached" });
+  await page.getByText("There is no channel nowhere").waitFor();
+  expect(offences).toEqual([]);
+  await context.close();
+});
