@@ -86,6 +86,28 @@ test("what was begun is forgotten with the sign-in, and with the channel", async
   await context.close();
 });
 
+test("an agent that cannot be started is called so, and was sent nothing", async () => {
+  await server.run("channel", "add", "lab");
+  await server.run("agent", "add", "ghost", "--channel", "lab", "--", "highwater-no-such-program");
+  const { page, context, offences } = await enter(browser, server, await server.invite("olive"));
+  await page.getByRole("link", { name: "lab" }).click();
+  await page.locator(".agent", { hasText: "@ghost not reachable" }).waitFor();
+  expect(await page.locator(".agent").getAttribute("title")).toMatch(/not installed on the server/);
+  expect(await composer(page).getAttribute("placeholder")).toBe("Write in lab");
+  await page.getByText("No agent in this channel can be reached now.").waitFor();
+  await composer(page).fill("@gh");
+  await page.getByRole("option", { name: "@ghost" }).getByText("not reachable").waitFor();
+  await composer(page).fill("");
+  await write(page, "@ghost are you there?");
+  await page.getByRole("button", { name: /@ghost.*what it was told/ }).click();
+  await page.getByRole("dialog").getByText("Nothing was sent.", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await server.run("agent", "add", "guide", "--channel", "lab", "--preset", "guide");
+  await eventually(() => composer(page).getAttribute("placeholder"), "Write in lab, @guide to ask");
+  expect(offences).toEqual([]);
+  await context.close();
+});
+
 test("an address of nothing says so", async () => {
   await server.run("channel", "add", "other");
   const elsewhere = await server.json<{ message: { id: string } }>("post", "other", "in another channel");
