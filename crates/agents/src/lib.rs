@@ -22,5 +22,5 @@ mod wire;
 pub use agents::Agents;
 pub use mark::sweep;
 pub use message::*;
-pub use platform::shield;
+pub use platform::{runs_as_root, shield};
 pub use redact::Secrets;

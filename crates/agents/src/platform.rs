@@ -16,6 +16,11 @@ mod system;
 pub use system::shield;
 pub(crate) use system::*;
 
+/// Whether this process, and so each agent that it starts, is root's: nothing keeps such agents apart from each other.
+pub fn runs_as_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// A signal that asks or one that forces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Force {

@@ -86,9 +86,7 @@ pub async fn serve(
     ready: impl FnOnce(Ready) + Send,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
-    if let Err(error) = agents::shield() {
-        tracing::warn!(%error, "agents of the same user may look into the server's memory");
-    }
+    shield();
     let clock = Clock::new();
     let mut store = open(&settings.data, clock.now().wall)?;
     let data =
@@ -183,6 +181,18 @@ impl Connections {
         drop(close);
         // Connections that wait for answers end with the engine; one that a client holds open does not keep us.
         let _ = tokio::time::timeout(Duration::from_secs(1), served).await;
+    }
+}
+
+/// Keeps agents out of the server, and says what cannot be kept from them.
+fn shield() {
+    if let Err(error) = agents::shield() {
+        tracing::warn!(%error, "agents of the same user may look into the server's memory");
+    }
+    if agents::runs_as_root() {
+        tracing::warn!(
+            "as root, agents can read each other's environment: give the server a user of its own"
+        );
     }
 }
 

@@ -48,12 +48,6 @@ impl Serve {
         };
         let settings = config::settings(&flags, context.env(), context.base(), programs()?)?;
         crate::log::start(&settings.log, context.env())?;
-        if rustix::process::geteuid().is_root() {
-            display::note(
-                "the server runs as root, and so do its agents, who can then read each other's environment; give it a \
-                 user of its own",
-            );
-        }
         let greeting = greeting(&settings, context);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
