@@ -118,10 +118,11 @@ fn read(mut socket: Socket, posts: u64) -> Seen {
     seen
 }
 
-/// Number and time of the post that an event tells of.
+/// Number and time of the post that an event tells of. Not read as JSON: hundreds of readers share the machine with the
+/// server that is measured.
 fn post(event: &str) -> Option<(u64, Instant)> {
-    let event: serde_json::Value = serde_json::from_str(event).ok()?;
-    let mut words = event["message"]["text"].as_str()?.split(' ');
+    let (_, text) = event.split_once("\"kind\":\"message_added\"")?.1.split_once("\"text\":\"")?;
+    let mut words = text.split(' ');
     let (n, ns) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     Some((n, Instant { ns }))
 }
