@@ -76,7 +76,9 @@ pub(crate) fn measure(bench: &Bench) -> Result<Report> {
             left => thread::sleep(left),
         }
     }
-    ensure!(behind * 10 <= posts, "the machine is too slow: {behind} of {posts} posts came late");
+    // Tiny sizes are there to see that it works, on however slow a machine.
+    let counts = readers >= PEOPLE;
+    ensure!(!counts || behind * 10 <= posts, "the machine is too slow: {behind} of {posts} posts came late");
     let seen = reading.into_iter().map(joined).collect::<Result<Vec<Seen>>>()?;
     let peak = process::peak(server.pid())? as f64 / MIB;
     let mut report = Report::new(&format!(
