@@ -1,8 +1,9 @@
-//! `cargo xtask`: what CI runs, and the file that is generated, each as one command.
+//! `cargo xtask`: what CI runs, and the files that are generated, each as one command.
 
 mod bench;
 mod mcp_sdk;
 mod notices;
+mod prices;
 mod process;
 mod test;
 mod tidy;
@@ -25,6 +26,7 @@ usage: cargo xtask COMMAND
   web                check the web client and build web/dist anew; needs Node
   web --check        fail when the client has a fault or web/dist is not what would be built
   web --browse       the client's tests in a browser alone, with the program as it was last built
+  prices [FILE]      write the table of prices anew, from FILE or from the Python package that carries it
   bench [NAME…]      figures of the released programs beside their targets; `bench --help` names them; no part of CI";
 
 fn main() -> ExitCode {
@@ -48,6 +50,8 @@ fn run() -> Result<()> {
         ["web"] => web::build(&root()?),
         ["web", "--check"] => web::check(&root()?),
         ["web", "--browse"] => test::browse(&root()?),
+        ["prices"] => prices::write(&root()?, None),
+        ["prices", file] => prices::write(&root()?, Some(file)),
         ["bench", arguments @ ..] => bench::run(&root()?, arguments),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
