@@ -174,14 +174,20 @@ pub enum Refusal {
 }
 
 impl fmt::Display for Refusal {
+    /// In the words of the API, where they are known.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::TooManyMarks { found } => {
                 let max = anthropic::MARKS_MAX;
                 write!(out, "A maximum of {max} blocks with cache_control may be provided. Found {found}.")
             }
-            Refusal::LongAfterShort { block } => {
-                write!(out, "block {block}: a cache_control with ttl 1h must not come after one with ttl 5m")
+            Refusal::LongAfterShort { .. } => {
+                out.write_str(
+                    "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. ",
+                )?;
+                out.write_str(
+                    "Note that blocks are processed in the following order: `tools`, `system`, `messages`.",
+                )
             }
             Refusal::Unmarkable { block } => write!(out, "block {block} cannot have a cache_control"),
             Refusal::TwoTtls { block } => {
@@ -262,7 +268,7 @@ impl Cache {
     pub fn first_byte(&mut self, writes: Writes, at_ms: u64) {
         match (&mut self.state, writes.0) {
             (State::Anthropic(state), Pending::Anthropic(writes)) => state.first_byte(writes, at_ms),
-            (State::OpenAi(state), Pending::OpenAi(writes)) => state.first_byte(writes, at_ms),
+            (State::OpenAi(state), Pending::OpenAi(writes)) => state.first_byte(&writes, at_ms),
             (State::Ideal(_) | State::Anthropic(_) | State::OpenAi(_) | State::None, _) => {}
         }
     }

@@ -32,7 +32,10 @@ struct Facts {
     family: String,
     cache: CacheFacts,
     /// Where the numbers come from, and how sure they are.
-    #[expect(dead_code, reason = "read by people; kept in the data so that no number stands without a source")]
+    #[expect(
+        dead_code,
+        reason = "read by people; kept in the data so that no number stands without a source"
+    )]
     source: String,
 }
 
@@ -73,7 +76,8 @@ impl Catalogue {
     /// Never: a test reads it.
     #[must_use]
     pub fn built_in() -> Catalogue {
-        serde_json::from_str(include_str!("../data/models.json")).expect("a test reads the built-in catalogue")
+        serde_json::from_str(include_str!("../data/models.json"))
+            .expect("a test reads the built-in catalogue")
     }
 
     /// The model of this name, or the one that it is a dated version of, by the rules of a day such as `2026-11-30`.

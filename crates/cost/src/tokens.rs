@@ -37,16 +37,20 @@ impl Encoding {
     /// The tokens of `text`, as `tiktoken`'s `encode_ordinary` gives them.
     #[must_use]
     pub fn encode(self, text: &str) -> Vec<u32> {
+        self.tokenizer().encode(text)
+    }
+
+    fn tokenizer(self) -> &'static bpe_openai::Tokenizer {
         match self {
-            Encoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton().encode_ordinary(text),
-            Encoding::O200kBase => tiktoken_rs::o200k_base_singleton().encode_ordinary(text),
+            Encoding::Cl100kBase => bpe_openai::cl100k_base(),
+            Encoding::O200kBase => bpe_openai::o200k_base(),
         }
     }
 }
 
 impl Counter for Encoding {
     fn count(&self, text: &str) -> u64 {
-        self.encode(text).len() as u64
+        self.tokenizer().count(text) as u64
     }
 
     fn ids(&self, text: &str) -> Option<Vec<u32>> {

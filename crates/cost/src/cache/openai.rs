@@ -110,7 +110,7 @@ impl State {
         (self.rules.billed(prompt.tokens(), read_tokens), writes)
     }
 
-    pub(super) fn first_byte(&mut self, writes: Writes, at_ms: u64) {
+    pub(super) fn first_byte(&mut self, writes: &Writes, at_ms: u64) {
         let lines = self.lines.get_mut(&writes.scope);
         let Some(line) = lines.and_then(|lines| lines.iter_mut().find(|line| line.id == writes.line)) else {
             return;

@@ -34,7 +34,10 @@ impl Identity {
     }
 
     fn then(self, word: u64) -> Identity {
-        Identity(mix(self.0 ^ word, 0xbf58_476d_1ce4_e5b9), mix(self.1.wrapping_add(word), 0x94d0_49bb_1331_11eb))
+        Identity(
+            mix(self.0 ^ word, 0xbf58_476d_1ce4_e5b9),
+            mix(self.1.wrapping_add(word), 0x94d0_49bb_1331_11eb),
+        )
     }
 }
 
