@@ -5,6 +5,7 @@ mod mcp_sdk;
 mod notices;
 mod prices;
 mod process;
+mod recount;
 mod test;
 mod tidy;
 mod tools;
@@ -27,6 +28,7 @@ usage: cargo xtask COMMAND
   web --check        fail when the client has a fault or web/dist is not what would be built
   web --browse       the client's tests in a browser alone, with the program as it was last built
   prices [FILE]      write the table of prices anew, from FILE or from the Python package that carries it
+  recount FOLDER…    count the simulator's requests below the folders once more, with OpenAI's own tokenizer
   bench [NAME…]      figures of the released programs beside their targets; `bench --help` names them; no part of CI";
 
 fn main() -> ExitCode {
@@ -52,6 +54,10 @@ fn run() -> Result<()> {
         ["web", "--browse"] => test::browse(&root()?),
         ["prices"] => prices::write(&root()?, None),
         ["prices", file] => prices::write(&root()?, Some(file)),
+        ["recount", folders @ ..] if !folders.is_empty() => {
+            let absolute: std::io::Result<Vec<PathBuf>> = folders.iter().map(std::path::absolute).collect();
+            recount::folders(&root()?, &absolute?)
+        }
         ["bench", arguments @ ..] => bench::run(&root()?, arguments),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
