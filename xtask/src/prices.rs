@@ -122,8 +122,10 @@ fn download(root: &Path) -> Result<PathBuf> {
     let mut pip = process::command("python3", root);
     pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest"]);
     process::run(pip.arg(&folder).arg(PACKAGE))?;
-    let wheel = std::fs::read_dir(&folder)?.filter_map(Result::ok).map(|entry| entry.path());
-    let wheel = wheel.filter(|path| path.extension().is_some_and(|extension| extension == "whl")).max();
+    let begins = format!("{}-", PACKAGE.replace("==", "-"));
+    let is_wheel = |name: &str| name.starts_with(&begins) && name.ends_with(".whl");
+    let mut wheels = std::fs::read_dir(&folder)?.filter_map(Result::ok).map(|entry| entry.path());
+    let wheel = wheels.find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_wheel));
     let wheel = wheel.context("pip left no wheel")?;
     let mut unpack = process::command("python3", root);
     process::run(unpack.args(["-m", "zipfile", "--extract"]).arg(wheel).arg(&folder))?;

@@ -31,11 +31,6 @@ struct Facts {
     /// A name of `families`.
     family: String,
     cache: CacheFacts,
-    /// Where the numbers come from, and how sure they are.
-    #[expect(
-        dead_code,
-        reason = "read by people; kept in the data so that no number stands without a source"
-    )]
     source: String,
 }
 
@@ -52,7 +47,6 @@ enum CacheFacts {
 struct Family {
     encoding: Encoding,
     factor_thousandths: u64,
-    #[expect(dead_code, reason = "as above")]
     source: String,
 }
 
@@ -64,8 +58,12 @@ const LOOK_BACK_POSITIONS: usize = 20;
 pub struct Model {
     /// How to count its tokens. An estimate but for OpenAI's own.
     pub counter: Estimate,
+    /// Where its factor comes from, and how sure that is.
+    pub counter_source: String,
     /// How its cache works.
     pub cache: cache::Model,
+    /// Where the cache's numbers come from, and how sure they are.
+    pub cache_source: String,
 }
 
 impl Catalogue {
@@ -86,7 +84,12 @@ impl Catalogue {
         let facts = closest(&self.models, name)?;
         let family = self.families.get(&facts.family)?;
         let counter = Estimate { encoding: family.encoding, factor_thousandths: family.factor_thousandths };
-        Some(Model { counter, cache: self.cache(facts.cache, day) })
+        Some(Model {
+            counter,
+            counter_source: family.source.clone(),
+            cache: self.cache(facts.cache, day),
+            cache_source: facts.source.clone(),
+        })
     }
 
     /// The names of all models, in order.

@@ -3,7 +3,8 @@
 //! Sources: Anthropic's guide to prompt caching and its API reference, read in November 2026; each rule has its cases, with the
 //! source of each, in `tests/cases/anthropic.json`. What the guide leaves open is decided here so: an entry lives up to, not
 //! through, the last millisecond of its time; a hit keeps the time to live that the entry was written with; the entry that each
-//! breakpoint finds is refreshed, not the highest one alone.
+//! breakpoint finds is refreshed, not the highest one alone; a breakpoint before the highest hit that has no entry yet gets one,
+//! without charge, since its tokens are billed as read.
 
 use std::collections::BTreeMap;
 

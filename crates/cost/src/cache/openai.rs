@@ -42,7 +42,8 @@ pub enum Boundary {
     },
 }
 
-/// A conversation that was seen, at its longest.
+/// A conversation that was seen, at its longest. Only who goes on with it keeps it alive: one that shares no more than the
+/// beginning has a line of its own for that.
 #[derive(Debug)]
 struct Line {
     id: u64,
@@ -85,15 +86,12 @@ impl State {
         let lines = self.lines.entry(request.scope).or_default();
         lines.retain(|line| started_ms < line.used_ms.saturating_add(self.rules.idle_ms));
         let mut read_tokens = 0;
-        let mut extended = None;
-        for (index, line) in lines.iter_mut().enumerate() {
+        let mut extended: Option<usize> = None;
+        for (index, line) in lines.iter().enumerate() {
             let common = line.prompt.common_tokens(prompt);
-            let readable = line.readable(common, started_ms, &self.rules);
-            if readable > 0 {
-                line.used_ms = line.used_ms.max(started_ms);
-            }
-            read_tokens = read_tokens.max(readable);
-            if common == line.prompt.tokens() {
+            read_tokens = read_tokens.max(line.readable(common, started_ms, &self.rules));
+            let longer = extended.is_none_or(|other| lines[other].prompt.tokens() < common);
+            if common == line.prompt.tokens() && longer {
                 extended = Some(index);
             }
         }

@@ -7,11 +7,20 @@ use crate::cache::{self, anthropic, openai};
 use crate::tokens::{Encoding, Estimate};
 
 fn check(name: &str, day: &str, expected: Option<(u64, cache::Model)>) {
-    let expected = expected.map(|(factor_thousandths, cache)| Model {
-        counter: Estimate { encoding: Encoding::O200kBase, factor_thousandths },
-        cache,
+    let found = Catalogue::built_in().model(name, day).map(|model| (model.counter, model.cache));
+    let expected = expected.map(|(factor_thousandths, cache)| {
+        (Estimate { encoding: Encoding::O200kBase, factor_thousandths }, cache)
     });
-    assert_eq!(Catalogue::built_in().model(name, day), expected, "{name} on {day}");
+    assert_eq!(found, expected, "{name} on {day}");
+}
+
+#[test]
+fn every_number_has_a_source() {
+    let catalogue = Catalogue::built_in();
+    let models = catalogue.names().map(|name| catalogue.model(name, &catalogue.date).unwrap());
+    let unsourced = |model: &Model| model.counter_source.is_empty() || model.cache_source.is_empty();
+    assert_eq!(models.filter(unsourced).collect::<Vec<_>>(), []);
+    assert!(catalogue.names().count() > 30);
 }
 
 #[test]

@@ -25,6 +25,20 @@ fn each_kind_of_token_has_its_price() {
     check(&price, Outcome { read_tokens: 3, written_tokens: 1, ..none }, 0, "$0.000008");
 }
 
+/// One turn of 1,500 new tokens on 150,000 old ones, as the published prices of one model make it.
+#[test]
+fn one_turn_on_a_long_session() {
+    let table = Table::built_in();
+    let price = table.price("claude-opus-5-5").unwrap();
+    let none = Outcome::default();
+    let (old, new) = (150_000, 1_500);
+    check(price, Outcome { read_tokens: old, written_tokens: new, ..none }, 0, "$0.037500");
+    check(price, Outcome { read_tokens: old, written_1h_tokens: new, ..none }, 0, "$0.042000");
+    check(price, Outcome { written_tokens: old + new, ..none }, 0, "$0.757500");
+    check(price, Outcome { written_1h_tokens: old + new, ..none }, 0, "$1.212000");
+    check(price, Outcome { uncached_tokens: old + new, ..none }, 0, "$0.606000");
+}
+
 #[test]
 fn a_long_prompt_is_dearer_as_a_whole() {
     let long = Rates { input: 10_000_000, read: 1_000_000, output: 50_000_000, ..RATES };
