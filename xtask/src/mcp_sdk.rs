@@ -19,7 +19,7 @@ pub(crate) const VARIABLE: &str = "HIGHWATER_MCP_SDK";
 
 /// Where the client is installed: below cargo's target folder.
 pub(crate) fn folder(root: &Path) -> PathBuf {
-    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into())).join("mcp-sdk")
+    process::target(root).join("mcp-sdk")
 }
 
 /// Exactly what the lock file says. No package runs a script of its own.

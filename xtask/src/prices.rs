@@ -117,7 +117,7 @@ pub(crate) fn write(root: &Path, file: Option<&str>) -> Result<()> {
 
 /// Fetches the package with the index that pip is set up for, and takes the file out of it.
 fn download(root: &Path) -> Result<PathBuf> {
-    let folder = root.join("target/prices");
+    let folder = process::target(root).join("prices");
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut pip = process::command("python3", root);
     pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest"]);

@@ -1,7 +1,7 @@
 //! Starts cargo, git and the tools, without standard input.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -12,6 +12,11 @@ pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null());
     command
+}
+
+/// Cargo's target folder, below which all lies that is made and can be made again.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 /// The cargo that runs us, so that every step uses one toolchain.

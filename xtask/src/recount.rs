@@ -11,7 +11,7 @@ const SCRIPT: &str = "bench/recount/recount.py";
 
 /// What CI runs: texts that are hard to count, in both encodings.
 pub(crate) fn check(root: &Path) -> Result<()> {
-    let folder = root.join("target/recount/hard-texts");
+    let folder = process::target(root).join("recount/hard-texts");
     let mut command = process::cargo(root);
     command.args(["run", "--quiet", "--locked", "--package", "cost", "--example", "hard-texts", "--"]);
     process::run(command.arg(&folder))?;
@@ -26,7 +26,7 @@ pub(crate) fn folders(root: &Path, folders: &[PathBuf]) -> Result<()> {
 
 /// The environment's Python; the environment is made anew when what it needs has changed.
 fn environment(root: &Path) -> Result<PathBuf> {
-    let folder = root.join("target/recount/python");
+    let folder = process::target(root).join("recount/python");
     let python = folder.join("bin/python");
     let wanted = std::fs::read_to_string(root.join(REQUIREMENTS))
         .with_context(|| format!("cannot read {REQUIREMENTS}"))?;
