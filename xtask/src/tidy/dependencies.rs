@@ -13,11 +13,11 @@ use crate::tree::Tree;
 /// The drawing of ARCHITECTURE.md: a crate may use what its arrows reach, in one step or several. A crate that is drawn
 /// before it is built is no error; one that is built but not drawn is.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("cli", &["server", "simulator", "provider"]),
+    ("cli", &["server", "sim", "provider"]),
     ("server", &["agents", "storage", "cost"]),
     ("agents", &["delivery"]),
     ("storage", &["delivery"]),
-    ("simulator", &["delivery", "cost"]),
+    ("sim", &["delivery", "cost"]),
     ("provider", &["cost"]),
     ("bench", &["server"]),
     ("delivery", &[]),
