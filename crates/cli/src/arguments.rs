@@ -6,7 +6,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
     agent, backup, channel, completions, delete, edit, export, history, import, invite, man, openapi, person,
-    post, render, restore, run, search, serve, tail, token, watermarks,
+    post, render, restore, run, search, serve, sim, tail, token, watermarks,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -48,6 +48,7 @@ enum Command {
     Tail(tail::Tail),
     Render(render::Render),
     Openapi(openapi::Openapi),
+    Sim(sim::Sim),
     #[command(subcommand)]
     Watermarks(watermarks::Watermarks),
     Backup(backup::BackUp),
@@ -78,6 +79,7 @@ impl Arguments {
             Command::Tail(command) => command.run(&context),
             Command::Render(command) => command.run(),
             Command::Openapi(command) => command.run(),
+            Command::Sim(command) => command.run(),
             Command::Watermarks(command) => command.run(&context),
             Command::Backup(command) => command.run(&context),
             Command::Restore(command) => command.run(&context),

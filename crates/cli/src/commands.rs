@@ -19,6 +19,7 @@ pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod serve;
+pub(crate) mod sim;
 pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod watermarks;

@@ -1,5 +1,7 @@
 //! What a real provider would make of the requests: which tokens its cache serves, and what all of it costs.
 
+use std::ops::AddAssign;
+
 use cost::cache::{self, Cache, Mark, Outcome, Request, Scope, Ttl};
 use cost::price::{Money, Price};
 use serde::Serialize;
@@ -25,6 +27,14 @@ pub struct Bill {
     pub output_tokens: u64,
     /// The price of all that; `None` without a price of the model.
     pub money: Option<Money>,
+}
+
+impl AddAssign for Bill {
+    fn add_assign(&mut self, other: Self) {
+        self.billed += other.billed;
+        self.output_tokens += other.output_tokens;
+        self.money = self.money.zip(other.money).map(|(one, two)| one + two);
+    }
 }
 
 /// A provider while a strategy is played.

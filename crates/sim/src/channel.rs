@@ -58,6 +58,8 @@ pub enum Reply {
     Made(u32),
     /// It is this message of the channel.
     Posted(Index),
+    /// Nothing.
+    None,
 }
 
 impl Channel {
@@ -140,6 +142,7 @@ impl Channel {
         match reply {
             Reply::Made(number) => self.replies.get(number),
             Reply::Posted(index) => self.text(index),
+            Reply::None => "",
         }
     }
 

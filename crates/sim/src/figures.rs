@@ -1,5 +1,7 @@
 //! What a strategy came to: sums over all turns, and what is made of them.
 
+use std::ops::AddAssign;
+
 use delivery::turn::Lease;
 use serde::Serialize;
 use serde::ser::SerializeStruct as _;
@@ -75,6 +77,35 @@ impl Figures {
     pub(crate) fn add_unshown(&mut self, unshown: u64, is_silent: bool) {
         self.unshown += unshown;
         self.silent_gaps += u64::from(is_silent && unshown > 0);
+    }
+}
+
+impl AddAssign for Figures {
+    fn add_assign(&mut self, other: Self) {
+        let Self {
+            turns,
+            cold_turns,
+            input_tokens,
+            cacheable_tokens,
+            warm_uncached_tokens,
+            context_tokens,
+            already_seen_tokens,
+            lines,
+            repeated_triggers,
+            unshown,
+            silent_gaps,
+        } = other;
+        self.turns += turns;
+        self.cold_turns += cold_turns;
+        self.input_tokens += input_tokens;
+        self.cacheable_tokens += cacheable_tokens;
+        self.warm_uncached_tokens += warm_uncached_tokens;
+        self.context_tokens += context_tokens;
+        self.already_seen_tokens += already_seen_tokens;
+        self.lines += lines;
+        self.repeated_triggers += repeated_triggers;
+        self.unshown += unshown;
+        self.silent_gaps += silent_gaps;
     }
 }
 

@@ -7,8 +7,10 @@ pub mod bill;
 pub mod channel;
 pub mod figures;
 pub mod play;
+pub mod report;
 pub mod scenario;
 pub mod strategy;
 pub mod texts;
+pub mod transcript;
 
 mod random;

@@ -9,6 +9,7 @@ mod session;
 mod turn;
 
 use std::collections::HashMap;
+use std::ops::AddAssign;
 
 use cost::tokens::Counter;
 use delivery::Limits;
@@ -23,6 +24,7 @@ use crate::strategy::Strategy;
 use crate::texts::Texts;
 use resident::Resident;
 
+pub(crate) use resident::MAX_RECIPIENTS;
 pub use turn::{Block, Kind};
 
 /// What is the same for all strategies.
@@ -48,6 +50,16 @@ pub struct Played {
     pub bill: Option<Bill>,
 }
 
+impl AddAssign for Played {
+    fn add_assign(&mut self, other: Self) {
+        self.figures += other.figures;
+        self.bill = self.bill.zip(other.bill).map(|(mut one, two)| {
+            one += two;
+            one
+        });
+    }
+}
+
 /// Sums while a strategy is played.
 struct Sums {
     figures: Figures,
@@ -59,8 +71,10 @@ struct Sums {
 pub struct Turn<'a> {
     /// The strategy.
     pub strategy: Strategy,
-    /// Its number, counted from 1, over the whole channel.
+    /// The number of its mention, counted from 1 over the whole channel.
     pub number: usize,
+    /// The number of the agent's turn, counted from 1 over all its sessions.
+    pub turn: usize,
     /// The agent that was mentioned.
     pub agent: &'a str,
     /// The addressed message.

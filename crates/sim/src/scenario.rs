@@ -90,8 +90,14 @@ impl Answers {
         Self(Writer::new(Random::new(seed)))
     }
 
-    pub(crate) fn next(&mut self, channel: &mut Channel) -> Reply {
-        channel.push_reply(&self.0.reply())
+    /// Gives every mention of a channel that has no answer a made one.
+    pub(crate) fn fill(&mut self, channel: &mut Channel) {
+        for number in 0..channel.mentions().len() {
+            if channel.mentions().get(number).is_some_and(|mention| mention.reply == Reply::None) {
+                let reply = channel.push_reply(&self.0.reply());
+                channel.answer(number, reply);
+            }
+        }
     }
 }
 

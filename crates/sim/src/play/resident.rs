@@ -130,8 +130,8 @@ impl Resident {
         let mut blocks = if lease == Lease::Cold { prefix } else { Vec::new() };
         blocks.extend(sent.blocks);
         let agent = channel.agents().get(self.agent).map_or("", String::as_str);
-        let (strategy, number, message) = (self.strategy, number + 1, mention.message);
-        Some(Turn { strategy, number, agent, message, lease, front, blocks, reply, tokens, cacheable })
+        let (strategy, number, turn, message) = (self.strategy, number + 1, self.turns, mention.message);
+        Some(Turn { strategy, number, turn, agent, message, lease, front, blocks, reply, tokens, cacheable })
     }
 
     /// The session that answers, which goes on or begins.

@@ -28,7 +28,7 @@ fn arrows_are_followed() {
     check_taking(shape, "cli", "dependencies", &["server", "storage", "agents", "delivery"], &[]);
     check_taking(shape, "server", "dependencies", &["agents", "storage", "delivery", "cost"], &[]);
     check_taking(shape, "storage", "dev-dependencies", &["delivery"], &[]);
-    check_taking(shape, "simulator", "dependencies", &["delivery", "cost", "serde"], &[]);
+    check_taking(shape, "sim", "dependencies", &["delivery", "cost", "serde"], &[]);
 }
 
 /// Holds I13: storage and agents, among others, cannot come to know each other.
@@ -40,7 +40,7 @@ fn arrows_are_not_turned() {
         ("delivery", "cost"),
         ("agents", "server"),
         ("server", "cli"),
-        ("simulator", "storage"),
+        ("sim", "storage"),
         ("xtask", "delivery"),
     ];
     for (from, to) in turned {

@@ -1,0 +1,71 @@
+//! How far a simulation is, for whoever sees it, and that nothing half is left when it is broken off.
+
+use std::cell::Cell;
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::failure::Failure;
+use crate::interrupt;
+
+/// Turns between two looks at the clock.
+const TURNS: u64 = 64;
+
+/// How often the line is drawn.
+const TICK: Duration = Duration::from_millis(200);
+
+/// A line on standard error while turns are played; it goes away when this is dropped.
+pub(super) struct Watch {
+    bar: Option<ProgressBar>,
+    turns: Cell<u64>,
+}
+
+impl Watch {
+    /// Begins. Ctrl-C ends the process from now on, and takes this folder away before.
+    pub(super) fn start(turns: usize, partial: Option<PathBuf>) -> Result<Self, Failure> {
+        let bar = io::stderr().is_terminal().then(|| bar(turns));
+        let clear = bar.clone();
+        interrupt::end_with(move || {
+            if let Some(bar) = clear {
+                bar.finish_and_clear();
+            }
+            if let Some(partial) = partial {
+                // What is written meanwhile can make it fail once.
+                if fs::remove_dir_all(&partial).is_err() {
+                    let _ = fs::remove_dir_all(&partial);
+                }
+            }
+        })?;
+        Ok(Self { bar, turns: Cell::new(0) })
+    }
+
+    /// One turn more was played.
+    pub(super) fn step(&self) {
+        let turns = self.turns.get() + 1;
+        self.turns.set(turns);
+        if let Some(bar) = self.bar.as_ref().filter(|_| turns.is_multiple_of(TURNS)) {
+            bar.set_position(turns);
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(turns: usize) -> ProgressBar {
+    let style = ProgressStyle::default_bar();
+    let style =
+        style.clone().template("{bar:30} {human_pos} of {human_len} turns, {eta} left").unwrap_or(style);
+    let bar = ProgressBar::with_draw_target(Some(turns as u64), ProgressDrawTarget::stderr_with_hz(5));
+    bar.set_style(style);
+    bar.enable_steady_tick(TICK);
+    bar
+}
