@@ -102,10 +102,10 @@ fn markdown() {
 
 #[test]
 fn text() {
-    let expect = "                           window   fresh\ninput tokens               12,345  12,345\n";
     let text = report(None).text();
+    let expect = "                         window   fresh\ninput tokens             12,345  12,345\n";
     assert!(text.starts_with(expect), "{text}");
-    assert!(text.contains("\nalready seen           555 (56 %)       0\n"), "{text}");
+    assert!(text.contains("\nalready seen         555 (56 %)       0\n"), "{text}");
     assert!(text.lines().all(|line| line.len() == text.lines().next().unwrap().len()), "{text}");
 }
 

@@ -20,6 +20,7 @@ struct Request<'a> {
     mention: usize,
     agent: &'a str,
     /// What its tokens are tokens of, if that is public.
+    #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<&'a str>,
     blocks: Vec<&'a Block>,
     tokens: u64,
