@@ -33,6 +33,8 @@ mod secrets;
 #[cfg(test)]
 mod server;
 #[cfg(test)]
+mod sim;
+#[cfg(test)]
 mod thirty_mentions;
 #[cfg(test)]
 mod tools;
