@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process;
+use crate::{process, recount};
 
 /// Runs the benchmarks that are named, all without a name. Nothing else goes to standard output, so that the JSON can be
 /// read from there.
@@ -18,6 +18,15 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     // Through cargo, which alone knows where it put them.
     let mut bench = process::cargo(root);
     bench.args(["run", "--locked", "--release", "--quiet", "--package", "bench", "--"]).args(arguments);
+    // Only one benchmark needs it, and says so where it is missing.
+    if arguments.is_empty() || arguments.contains(&"sim") {
+        match recount::environment(root) {
+            Ok(python) => {
+                bench.env("HIGHWATER_BENCH_PYTHON", python);
+            }
+            Err(error) => eprintln!("no Python with tiktoken: {error:#}"),
+        }
+    }
     let measured = bench.status().context("cannot start cargo")?;
     match measured.code() {
         Some(0) => Ok(()),

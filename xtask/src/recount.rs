@@ -25,7 +25,7 @@ pub(crate) fn folders(root: &Path, folders: &[PathBuf]) -> Result<()> {
 }
 
 /// The environment's Python; the environment is made anew when what it needs has changed.
-fn environment(root: &Path) -> Result<PathBuf> {
+pub(crate) fn environment(root: &Path) -> Result<PathBuf> {
     let folder = process::target(root).join("recount/python");
     let python = folder.join("bin/python");
     let wanted = std::fs::read_to_string(root.join(REQUIREMENTS))

@@ -45,6 +45,8 @@ pub(crate) struct Sizes {
     pub(crate) readers: usize,
     /// Posts while they read.
     pub(crate) live_posts: u64,
+    /// Simulations of each channel, on each side.
+    pub(crate) simulations: u64,
     /// Starts of the server, and of a command that does little.
     pub(crate) starts: u64,
 }
@@ -63,6 +65,7 @@ impl Sizes {
         many: 1_000_000,
         readers: 500,
         live_posts: 1_000,
+        simulations: 10,
         starts: 20,
     };
 
@@ -79,6 +82,7 @@ impl Sizes {
         many: 2_000,
         readers: 5,
         live_posts: 20,
+        simulations: 1,
         starts: 1,
     };
 }

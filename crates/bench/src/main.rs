@@ -19,6 +19,7 @@ mod readers;
 mod report;
 mod sample;
 mod server;
+mod simulate;
 mod words;
 
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ usage: bench [NAME…] [--json] [--quick] [--folder DIR]
   pages       a page of 50 messages out of a million, beside one out of a thousand
   memory      of the server, with that million and four idle agents
   readers     500 live readers while 50 posts a second arrive: what they get, how late, and the server's memory
+  sim         `highwater sim` beside its port to Python with tiktoken (made by `cargo xtask bench`); a million messages
   footprint   size, start, the memory of an idle agent, `highwater post` alone
 
 Without a name all of them, in this order. --json prints JSON; --quick takes tiny sizes, whose figures mean nothing;
@@ -54,6 +56,7 @@ const BENCHMARKS: &[(&str, Measure)] = &[
     ("pages", pages::measure),
     ("memory", memory::measure),
     ("readers", readers::measure),
+    ("sim", simulate::measure),
     ("footprint", footprint::measure),
 ];
 

@@ -81,6 +81,21 @@ impl Texts {
         Self { system, framing, brief }
     }
 
+    /// The agent program's own system text and tools.
+    pub fn system(&self) -> &str {
+        &self.system.text
+    }
+
+    /// Highwater's framing, with the empty line behind it.
+    pub fn framing(&self) -> &str {
+        &self.framing.text
+    }
+
+    /// The brief.
+    pub fn brief(&self) -> &str {
+        &self.brief.text
+    }
+
     /// Tokens of the prefix.
     pub fn prefix_tokens(&self) -> u64 {
         self.system.tokens + self.framing.tokens

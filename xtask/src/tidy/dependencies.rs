@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("storage", &["delivery"]),
     ("sim", &["delivery", "cost"]),
     ("provider", &["cost"]),
-    ("bench", &["server"]),
+    ("bench", &["server", "sim"]),
     ("delivery", &[]),
     ("cost", &[]),
     ("xtask", &[]),
