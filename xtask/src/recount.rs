@@ -9,13 +9,21 @@ use crate::process;
 const REQUIREMENTS: &str = "bench/recount/requirements.txt";
 const SCRIPT: &str = "bench/recount/recount.py";
 
-/// What CI runs: texts that are hard to count, in both encodings.
+/// What CI runs: texts that are hard to count, in both encodings, and every request of the built-in simulation.
 pub(crate) fn check(root: &Path) -> Result<()> {
-    let folder = process::target(root).join("recount/hard-texts");
+    let hard = process::target(root).join("recount/hard-texts");
     let mut command = process::cargo(root);
     command.args(["run", "--quiet", "--locked", "--package", "cost", "--example", "hard-texts", "--"]);
-    process::run(command.arg(&folder))?;
-    folders(root, &[folder])
+    process::run(command.arg(&hard))?;
+    let simulated = process::target(root).join("recount/simulated");
+    if simulated.exists() {
+        std::fs::remove_dir_all(&simulated)
+            .with_context(|| format!("cannot empty {}", simulated.display()))?;
+    }
+    let mut command = process::cargo(root);
+    command.args(["run", "--quiet", "--locked", "--package", "cli", "--", "sim", "--requests"]);
+    process::run(command.arg(&simulated))?;
+    folders(root, &[hard, simulated])
 }
 
 /// Recounts the requests below `folders`; fails at a single token of difference.
