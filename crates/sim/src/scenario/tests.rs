@@ -79,6 +79,13 @@ fn texts_are_told_apart() {
     assert!(replies.len() >= 28, "{} different answers of 30", replies.len());
 }
 
+/// Where the other agent speaks many times in a row, all its sentences were said lately.
+#[test]
+fn a_long_channel_is_made() {
+    let channel = make(Size { messages: 60_000, mentions: 600, residents: 10 }, SEED).unwrap();
+    assert_eq!((channel.len(), channel.mentions().len()), (60_000, 600));
+}
+
 #[test]
 fn sizes_that_make_no_sense() {
     let check = |messages, mentions, residents, expect| {

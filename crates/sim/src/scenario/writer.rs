@@ -178,10 +178,12 @@ impl Writer {
 
     /// A sentence that was not taken lately.
     fn frame(&mut self, steering: fn(&mut Self) -> &mut Steering, from: &[&'static str]) -> &'static str {
-        // Half of them at most are barred, so that few draws are needed.
+        // Half of them at most are barred as a rule, so that few draws are needed; but where two lists are steered
+        // together, the shorter one may be barred whole.
+        let free = from.iter().any(|frame| !steering(self).recent.contains(frame));
         loop {
             let frame = self.random.pick(from).unwrap_or_default();
-            if !steering(self).recent.contains(&frame) {
+            if !free || !steering(self).recent.contains(&frame) {
                 return frame;
             }
         }
