@@ -21,7 +21,7 @@ use crate::bill::{Bill, Provider, Till};
 use crate::channel::{Channel, Index};
 use crate::figures::Figures;
 use crate::strategy::Strategy;
-use crate::texts::Texts;
+use crate::texts::{Counted, Texts};
 use resident::Resident;
 
 pub(crate) use resident::MAX_RECIPIENTS;
@@ -98,17 +98,27 @@ pub struct Player<'a> {
     counter: &'a dyn Counter,
     texts: Texts,
     rules: Rules,
-    constant: HashMap<String, u64>,
+    constant: HashMap<String, Counted>,
     /// Tokens plus one of messages as lines; 0 before they are counted.
     lines: Vec<u32>,
     /// The same for answers, by the mention's number.
     replies: Vec<u32>,
+    /// The same for whole payloads of policies that send nothing else.
+    payloads: Vec<u32>,
 }
 
 impl<'a> Player<'a> {
     /// A player of one channel.
     pub fn new(counter: &'a dyn Counter, texts: Texts, rules: Rules) -> Self {
-        Self { counter, texts, rules, constant: HashMap::new(), lines: Vec::new(), replies: Vec::new() }
+        Self {
+            counter,
+            texts,
+            rules,
+            constant: HashMap::new(),
+            lines: Vec::new(),
+            replies: Vec::new(),
+            payloads: Vec::new(),
+        }
     }
 
     /// The texts that stand in front.

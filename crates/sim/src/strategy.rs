@@ -79,6 +79,15 @@ impl Strategy {
         }
     }
 
+    /// How many blocks stand in front of the conversation.
+    pub(crate) fn head_blocks(self) -> usize {
+        let prefix = match self.framing() {
+            Framing::InTurn => 1,
+            Framing::InSystem => 3,
+        };
+        prefix + usize::from(self.has_status())
+    }
+
     /// Whether a line of status that changes stands in front of the prefix.
     pub(crate) fn has_status(self) -> bool {
         self == Self::Unstable

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use cost::cache::Identity;
 use cost::tokens::Counter;
 use delivery::prose;
 
@@ -51,11 +52,12 @@ pub struct Texts {
 pub(crate) struct Counted {
     pub(crate) text: String,
     pub(crate) tokens: u64,
+    pub(crate) identity: Identity,
 }
 
 impl Counted {
     pub(crate) fn new(text: String, counter: &dyn Counter) -> Self {
-        Self { tokens: counter.count(&text), text }
+        Self { tokens: counter.count(&text), identity: Identity::of(text.as_bytes()), text }
     }
 
     /// A text that is brought up to so many tokens with words of one token each, in one last line.

@@ -10,9 +10,10 @@ use super::session::Session;
 use crate::channel::{Channel, Index};
 
 impl Resident {
-    /// The case of this addressed message. Looks at what came since the last turn in the place, and a few rows before.
+    /// The case of this addressed message; takes the place's watermark, which is set anew with what is rendered. Looks at what
+    /// came since the last turn in the place, and a few rows before.
     pub(super) fn case(
-        &self,
+        &mut self,
         channel: &Channel,
         addressed: Index,
         session: &Session,
@@ -21,21 +22,28 @@ impl Resident {
         let thread = channel.thread(addressed);
         let standing = channel.place(thread);
         let at = standing.binary_search(&addressed).ok()?;
-        let place = self.places.get(&thread);
+        let place = self.places.entry(thread).or_default();
+        let (watermark, stood) = (place.watermark.take(), place.stood);
         let keeps_session = match self.strategy.session() {
             SessionPolicy::Resident | SessionPolicy::Saved => true,
             SessionPolicy::Fresh => false,
         };
-        let watermark = place.and_then(|place| place.watermark.clone());
         let counts = keeps_session && watermark_for(watermark.as_ref(), &session.native).is_some();
         let (rows, earlier) = match self.strategy.policy() {
-            // The newest rows, whatever they are: what counts among them is for `delivery` to say.
-            Policy::Base | Policy::Window => {
-                let from = (at + 1).saturating_sub(limits.rows);
+            // The newest rows; of a window, no more than can be lines, and of a delta, none that its mark covers.
+            Policy::Window => {
+                let from = (at + 1).saturating_sub(limits.rows.min(limits.lines.saturating_add(1)));
                 (self.rows(channel, standing.get(from..=at)?), 0)
             }
+            Policy::Base => {
+                let last_at = watermark.as_ref().filter(|_| counts).map(|mark| mark.last_at);
+                let from = (at + 1).saturating_sub(limits.rows);
+                let newest = standing.get(from..=at)?.iter().copied();
+                let new = newest.filter(|index| last_at.is_none_or(|last| channel.at(*index) > Some(last)));
+                (self.rows(channel, &new.collect::<Vec<_>>()), 0)
+            }
             Policy::Lean => {
-                let new = if counts { place.map_or(0, |place| place.stood) } else { 0 };
+                let new = if counts { stood } else { 0 };
                 let is_line = |index: &Index| self.is_line(session, thread, addressed, *index);
                 let from = newest(standing.get(new..=at)?, limits.lines, is_line) + new;
                 let told = |index: &Index| self.is_told_as_root(session, thread, addressed, *index);

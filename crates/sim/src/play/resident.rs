@@ -86,11 +86,14 @@ impl Resident {
         let sent = self.send(channel, number, &session, lease, player)?;
         let unshown = self.advance(channel, mention.message, lease, &sent)?;
         let front = player.front(self.strategy, self.turns);
-        let prefix = player.prefix(self.strategy);
+        let prefix = match lease {
+            Lease::Warm if front.is_none() => Vec::new(),
+            Lease::Warm | Lease::Cold | Lease::Restored => player.prefix(self.strategy),
+        };
         let reply = player.reply(channel, number);
 
         // What stands in front of the conversation changes with the session, and with a status every turn.
-        if lease == Lease::Cold || front.is_some() {
+        if !prefix.is_empty() {
             let head = front.iter().chain(&prefix).map(|block| block.cached(player.counter));
             session.prompt.set_head(head.collect::<Vec<_>>());
         }
@@ -106,7 +109,7 @@ impl Resident {
         let tokens = session.prompt.tokens();
         let cacheable = self.ideal.answer(&request).map_or(0, |outcome| outcome.read_tokens);
         if let Some(till) = &mut sums.till {
-            till.take(&request, prefix.len() + usize::from(front.is_some()), reply.tokens);
+            till.take(&request, self.strategy.head_blocks(), reply.tokens);
         }
         sums.figures.add_request(tokens, cacheable, lease);
         sums.figures.add_lines(&sent.blocks, &sent.shown, |index| {
@@ -171,7 +174,7 @@ impl Resident {
 
     /// What the server sends at this mention: the same calls in the same order as its engine.
     fn send(
-        &self,
+        &mut self,
         channel: &Channel,
         number: usize,
         session: &Session,
@@ -198,7 +201,7 @@ impl Resident {
         if text.len() > turn.text.len() {
             blocks.push(Block::constant(Kind::Framing, &player.texts.framing));
         }
-        blocks.extend(player.blocks_of(channel, &turn.text, &rendered, &shown));
+        blocks.extend(player.blocks_of(channel, number, &turn.text, &rendered, &shown));
         let Rendered { omitted, watermark, .. } = rendered;
         Some(Sent { blocks, shown, omitted, watermark, telling: turn.telling })
     }
@@ -242,7 +245,7 @@ impl Player<'_> {
     /// What stands in front of even that, at the turn of this number.
     fn front(&self, strategy: Strategy, turn: usize) -> Option<Block> {
         let text = strategy.has_status().then(|| status(turn))?;
-        Some(Block { kind: Kind::Status, tokens: self.counter.count(&text), text })
+        Some(Block::new(Kind::Status, &text, self.counter.count(&text)))
     }
 }
 

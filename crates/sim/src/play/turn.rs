@@ -45,11 +45,18 @@ pub struct Block {
     pub text: String,
     /// What it counts by itself.
     pub tokens: u64,
+    /// What caches know it by.
+    #[serde(skip)]
+    identity: Identity,
 }
 
 impl Block {
+    pub(super) fn new(kind: Kind, text: &str, tokens: u64) -> Self {
+        Self { kind, text: text.to_owned(), tokens, identity: Identity::of(text.as_bytes()) }
+    }
+
     pub(super) fn constant(kind: Kind, counted: &Counted) -> Self {
-        Self { kind, text: counted.text.clone(), tokens: counted.tokens }
+        Self { kind, text: counted.text.clone(), tokens: counted.tokens, identity: counted.identity }
     }
 
     /// The block as caches see it. One that changes in part is known token by token.
@@ -74,19 +81,20 @@ impl Block {
 
     /// Blocks that are one message to the provider, as caches see it.
     pub(super) fn cached_as_one(blocks: &[Self]) -> cache::Block {
-        let identities = blocks.iter().map(|block| Identity::of(block.text.as_bytes()));
+        let identities = blocks.iter().map(|block| block.identity);
         let identity = identities.fold(Identity::EMPTY, Identity::followed_by);
         cache::Block::counted(cache::Kind::Content, identity, blocks.iter().map(|block| block.tokens).sum())
     }
 }
 
 impl Player<'_> {
-    /// A user turn as blocks. `shown` are the messages of its lines.
+    /// The user turn of a mention as blocks. `shown` are the messages of its lines.
     ///
     /// Column zero of a context block belongs to the host (4.7): a line begins where a dash does, and nowhere else.
     pub(super) fn blocks_of(
         &mut self,
         channel: &Channel,
+        number: usize,
         turn: &str,
         rendered: &Rendered,
         shown: &[Index],
@@ -96,11 +104,11 @@ impl Player<'_> {
         let (told, gap) = told.strip_suffix("\n\n").map_or((told, ""), |told| (told, "\n\n"));
         let mut blocks = Vec::with_capacity(shown.len() + 4);
         if let Some(head) = told.strip_suffix(channel_task_brief()) {
-            blocks.push(self.counted(Kind::Payload, head));
+            blocks.push(self.payload(channel, number, head));
             blocks.push(Block::constant(Kind::Brief, &self.texts.brief));
         } else {
             let head = told.strip_suffix(REMINDER).unwrap_or(told);
-            blocks.push(self.counted(Kind::Payload, head));
+            blocks.push(Block::new(Kind::Payload, head, self.counter.count(head)));
             blocks.push(self.constant(Kind::Reminder, &told[head.len()..]));
         }
         let mut items = items(block);
@@ -114,7 +122,7 @@ impl Player<'_> {
         }
         for (line, index) in items.zip(shown) {
             let tokens = self.line_tokens(channel, *index, line);
-            blocks.push(Block { kind: Kind::Line, text: line.to_owned(), tokens });
+            blocks.push(Block::new(Kind::Line, line, tokens));
         }
         blocks
     }
@@ -125,7 +133,7 @@ impl Player<'_> {
         let text = mention.map_or("", |mention| channel.reply(mention.reply));
         let counter = self.counter;
         let tokens = remembered(&mut self.replies, number, channel.mentions().len(), || counter.count(text));
-        Block { kind: Kind::Reply, text: text.to_owned(), tokens }
+        Block::new(Kind::Reply, text, tokens)
     }
 
     fn line_tokens(&mut self, channel: &Channel, index: Index, line: &str) -> u64 {
@@ -133,21 +141,22 @@ impl Player<'_> {
         remembered(&mut self.lines, index as usize, channel.len(), || counter.count(line))
     }
 
-    fn counted(&self, kind: Kind, text: &str) -> Block {
-        Block { kind, text: text.to_owned(), tokens: self.counter.count(text) }
+    /// The first sentence and the payload. Where each mention has one form of it for all strategies, it is counted once.
+    fn payload(&mut self, channel: &Channel, number: usize, text: &str) -> Block {
+        let (known, counter) = (&mut self.payloads, self.counter);
+        let tokens = remembered(known, number, channel.mentions().len(), || counter.count(text));
+        Block::new(Kind::Payload, text, tokens)
     }
 
     /// A block that comes in few versions, so that each is counted once.
     fn constant(&mut self, kind: Kind, text: &str) -> Block {
-        let tokens = match self.constant.get(text) {
-            Some(tokens) => *tokens,
-            None => {
-                let tokens = self.counter.count(text);
-                self.constant.insert(text.to_owned(), tokens);
-                tokens
-            }
-        };
-        Block { kind, text: text.to_owned(), tokens }
+        if let Some(counted) = self.constant.get(text) {
+            return Block::constant(kind, counted);
+        }
+        let counted = Counted::new(text.to_owned(), self.counter);
+        let block = Block::constant(kind, &counted);
+        self.constant.insert(text.to_owned(), counted);
+        block
     }
 }
 
