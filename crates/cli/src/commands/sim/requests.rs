@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use delivery::turn::Lease;
 use serde::Serialize;
@@ -26,10 +27,26 @@ struct Request<'a> {
     tokens: u64,
 }
 
+/// The folder that has the requests until all are there, for whoever has to take it away.
+#[derive(Clone)]
+pub(super) struct Partial {
+    folder: PathBuf,
+    /// Held while something in the folder changes.
+    changing: Arc<Mutex<()>>,
+}
+
+impl Partial {
+    /// Takes the folder away. Whoever would write into it afterwards waits, until the process ends.
+    pub(super) fn remove_for_good(&self) {
+        std::mem::forget(self.changing.lock().unwrap_or_else(PoisonError::into_inner));
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
 /// Writes requests into a folder beside the one that was asked for, which gets its name when all are there.
 pub(super) struct Requests {
     folder: PathBuf,
-    partial: PathBuf,
+    partial: Partial,
     encoding: Option<&'static str>,
     /// The blocks of each agent's session so far.
     sessions: BTreeMap<String, Vec<Block>>,
@@ -48,14 +65,14 @@ impl Requests {
         }
         let mut partial = folder.as_os_str().to_owned();
         partial.push(format!(".partial-{}", std::process::id()));
-        let partial = PathBuf::from(partial);
-        fs::create_dir_all(&partial).map_err(|error| failed(&partial, &error))?;
+        let partial = Partial { folder: PathBuf::from(partial), changing: Arc::default() };
+        fs::create_dir_all(&partial.folder).map_err(|error| failed(&partial.folder, &error))?;
         let (folder, encoding) = (folder.to_owned(), counting.encoding);
         Ok(Self { folder, partial, encoding, sessions: BTreeMap::new(), files: 0 })
     }
 
     /// The folder that has them until all are there.
-    pub(super) fn partial(&self) -> PathBuf {
+    pub(super) fn partial(&self) -> Partial {
         self.partial.clone()
     }
 
@@ -82,8 +99,10 @@ impl Requests {
             blocks: turn.front.iter().chain(session.iter()).collect(),
             tokens: turn.tokens,
         };
-        let file = self.partial.join(format!("{}-{mention:05}.json", turn.strategy.name()));
+        let file = self.partial.folder.join(format!("{}-{mention:05}.json", turn.strategy.name()));
+        let changing = self.partial.changing.lock();
         write_json(&file, &request).map_err(|error| failed(&file, &error))?;
+        drop(changing);
         session.push(turn.reply.clone());
         self.files += 1;
         Ok(())
@@ -91,7 +110,9 @@ impl Requests {
 
     /// Gives the folder its name; how many files are in it.
     pub(super) fn finish(self) -> Result<u64, Failure> {
-        fs::rename(&self.partial, &self.folder).map_err(|error| failed(&self.folder, &error))?;
+        let changing = self.partial.changing.lock();
+        fs::rename(&self.partial.folder, &self.folder).map_err(|error| failed(&self.folder, &error))?;
+        drop(changing);
         Ok(self.files)
     }
 }
@@ -99,7 +120,8 @@ impl Requests {
 impl Drop for Requests {
     fn drop(&mut self) {
         // After `finish` it is not there any more; else this is what an error leaves.
-        let _ = fs::remove_dir_all(&self.partial);
+        let _changing = self.partial.changing.lock();
+        let _ = fs::remove_dir_all(&self.partial.folder);
     }
 }
 

@@ -1,13 +1,12 @@
 //! How far a simulation is, for whoever sees it, and that nothing half is left when it is broken off.
 
 use std::cell::Cell;
-use std::fs;
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::requests::Partial;
 use crate::failure::Failure;
 use crate::interrupt;
 
@@ -25,7 +24,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Begins. Ctrl-C ends the process from now on, and takes this folder away before.
-    pub(super) fn start(turns: usize, partial: Option<PathBuf>) -> Result<Self, Failure> {
+    pub(super) fn start(turns: usize, partial: Option<Partial>) -> Result<Self, Failure> {
         let bar = io::stderr().is_terminal().then(|| bar(turns));
         let clear = bar.clone();
         interrupt::end_with(move || {
@@ -33,10 +32,7 @@ impl Watch {
                 bar.finish_and_clear();
             }
             if let Some(partial) = partial {
-                // What is written meanwhile can make it fail once.
-                if fs::remove_dir_all(&partial).is_err() {
-                    let _ = fs::remove_dir_all(&partial);
-                }
+                partial.remove_for_good();
             }
         })?;
         Ok(Self { bar, turns: Cell::new(0) })
