@@ -1,5 +1,6 @@
 //! Token counts: OpenAI's encodings exactly, other families' by a factor.
 
+mod pieces;
 #[cfg(test)]
 mod tests;
 
@@ -50,7 +51,11 @@ impl Encoding {
 
 impl Counter for Encoding {
     fn count(&self, text: &str) -> u64 {
-        self.tokenizer().count(text) as u64
+        let tokenizer = self.tokenizer();
+        let pieces = tokenizer.split(text);
+        pieces
+            .map(|piece| pieces::tokens(*self, piece, || tokenizer.bpe.count(piece.as_bytes())) as u64)
+            .sum()
     }
 
     fn ids(&self, text: &str) -> Option<Vec<u32>> {

@@ -46,8 +46,7 @@ fn split(text: &str) -> Option<(Piece<'_>, &str)> {
         c if is_break(c) => Piece::Break,
         c if is_hidden(c) => Piece::Hidden(c),
         _ => {
-            let end = text.find(ends_plain).unwrap_or(text.len());
-            let (run, behind) = text.split_at(end);
+            let (run, behind) = text.split_at(plain(text));
             return Some((Piece::Plain(run), behind));
         }
     };
@@ -59,6 +58,23 @@ fn tags(behind: &str) -> usize {
     let closing = behind.trim_start_matches(|c| matches!(c, '\u{E0020}'..='\u{E007E}'));
     let tags = behind.len() - closing.len();
     if tags > 0 && closing.starts_with(CLOSING_TAG) { tags + CLOSING_TAG.len_utf8() } else { 0 }
+}
+
+/// Bytes until something that ends a plain run. Most text is printable ASCII, which is told byte by byte.
+fn plain(text: &str) -> usize {
+    let mut end = 0;
+    loop {
+        let rest = &text.as_bytes()[end..];
+        end += rest.iter().position(|byte| !is_plain_ascii(*byte)).unwrap_or(rest.len());
+        match text[end..].chars().next() {
+            Some(c) if !ends_plain(c) => end += c.len_utf8(),
+            Some(_) | None => return end,
+        }
+    }
+}
+
+fn is_plain_ascii(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && byte != b'<' && byte != b'['
 }
 
 fn ends_plain(c: char) -> bool {

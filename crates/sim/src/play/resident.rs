@@ -83,8 +83,8 @@ impl Resident {
     ) -> Option<Turn<'c>> {
         let mention = *channel.mentions().get(number)?;
         let (mut session, lease) = self.session(number, player, sums);
-        let sent = self.send(channel, number, &session, lease, player)?;
-        let unshown = self.advance(channel, mention.message, lease, &sent)?;
+        let mut sent = self.send(channel, number, &session, lease, player)?;
+        let unshown = self.advance(channel, mention.message, lease, &mut sent)?;
         let front = player.front(self.strategy, self.turns);
         let prefix = match lease {
             Lease::Warm if front.is_none() => Vec::new(),
@@ -158,12 +158,12 @@ impl Resident {
     }
 
     /// Commits the watermark, and tells how many messages since the last turn in this place are left out.
-    fn advance(&mut self, channel: &Channel, message: Index, lease: Lease, sent: &Sent) -> Option<u64> {
+    fn advance(&mut self, channel: &Channel, message: Index, lease: Lease, sent: &mut Sent) -> Option<u64> {
         let thread = channel.thread(message);
         let at = channel.place(thread).binary_search(&message).ok()?;
         let place = self.places.entry(thread).or_default();
         let stood = std::mem::replace(&mut place.stood, at + 1);
-        place.watermark.clone_from(&sent.watermark);
+        place.watermark = sent.watermark.take();
         Some(match (self.strategy.policy(), lease) {
             (Policy::Lean, Lease::Warm) => sent.omitted,
             (Policy::Lean, Lease::Cold | Lease::Restored) | (Policy::Base | Policy::Window, _) => {
