@@ -7,7 +7,7 @@ mod tests;
 use serde::Deserialize;
 
 /// Something that counts tokens.
-pub trait Counter {
+pub trait Counter: Sync {
     /// How many tokens `text` has. Marks such as `<|endoftext|>` are ordinary text.
     fn count(&self, text: &str) -> u64;
 

@@ -3,6 +3,7 @@
 mod material;
 mod provider;
 mod requests;
+mod stage;
 mod watch;
 
 use std::path::PathBuf;
@@ -10,7 +11,6 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use delivery::Limits;
 use sim::channel::Channel;
-use sim::play::{Played, Player, Rules};
 use sim::report::{Material, Report, grouped};
 use sim::scenario;
 use sim::strategy::Strategy;
@@ -19,6 +19,7 @@ use sim::texts::Texts;
 use self::material::Source;
 use self::provider::{CacheName, TtlName};
 use self::requests::Requests;
+use self::stage::Stage;
 use self::watch::Watch;
 use crate::display;
 use crate::failure::{Failure, Kind};
@@ -125,31 +126,16 @@ impl Sim {
             self.requests.as_deref().map(|folder| Requests::new(folder, &counting)).transpose()?;
         let watch =
             Watch::start(strategies.len() * played.mentions, requests.as_ref().map(Requests::partial))?;
-        let mut players: Vec<(usize, Player<'_>)> = Vec::new();
-        let mut before = 0;
-        for channel in &channels {
-            // Mentions are counted over all channels.
-            let evict = evict.and_then(|mention| mention.checked_sub(before));
-            let rules = Rules { limits, evict, provider: counting.provider.clone() };
-            players.push((before, Player::new(counting.counter.as_ref(), texts.clone(), rules)));
-            before += channel.mentions().len();
-        }
-        let mut came_to = Vec::new();
-        for strategy in strategies {
-            let mut all: Option<Played> = None;
-            for (channel, (before, player)) in channels.iter().zip(&mut players) {
-                let one = play(channel, strategy, *before, player, requests.as_mut(), &watch)?;
-                match &mut all {
-                    Some(all) => *all += one,
-                    None => all = Some(one),
-                }
-            }
-            came_to.extend(all.map(|all| (strategy, all)));
-        }
-        let report = Report { played, strategies: came_to };
+        let (channels, texts, counting, watch) = (&channels, &texts, &counting, &watch);
+        let stage = Stage { channels, texts, counting, limits, evict, watch };
+        let strategies = match &mut requests {
+            Some(requests) => stage.in_turn(&strategies, requests)?,
+            None => stage.together(&strategies)?,
+        };
+        let report = Report { played, strategies };
         let written = requests.map(Requests::finish).transpose()?;
-        drop(watch);
-        self.print(&report, &channels, &counting.name)?;
+        watch.finish();
+        self.print(&report, channels, &counting.name)?;
         if let (Some(files), Some(folder)) = (written, &self.requests) {
             display::note(&format!("{} requests are in {}", grouped(files), folder.display()));
         }
@@ -172,27 +158,6 @@ impl Sim {
             display::print(&text)
         }
     }
-}
-
-/// Plays a channel, and keeps its requests if they are asked for.
-fn play(
-    channel: &Channel,
-    strategy: Strategy,
-    before: usize,
-    player: &mut Player<'_>,
-    mut requests: Option<&mut Requests>,
-    watch: &Watch,
-) -> Result<Played, Failure> {
-    if let Some(requests) = requests.as_deref_mut() {
-        requests.begin();
-    }
-    player.play(channel, strategy, |turn| {
-        watch.step();
-        match requests.as_deref_mut() {
-            Some(requests) => requests.write(turn, before),
-            None => Ok(()),
-        }
-    })
 }
 
 /// What was played, in words.

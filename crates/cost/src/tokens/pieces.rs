@@ -49,5 +49,5 @@ fn place(piece: &str) -> usize {
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     let folded = hash ^ (hash >> 32);
-    folded as usize % SLOTS
+    usize::try_from(folded % SLOTS as u64).unwrap_or_default()
 }

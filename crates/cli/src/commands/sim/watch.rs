@@ -1,7 +1,7 @@
 //! How far a simulation is, for whoever sees it, and that nothing half is left when it is broken off.
 
-use std::cell::Cell;
 use std::io::{self, IsTerminal as _};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// A line on standard error while turns are played; it goes away when this is dropped.
 pub(super) struct Watch {
     bar: Option<ProgressBar>,
-    turns: Cell<u64>,
+    turns: AtomicU64,
 }
 
 impl Watch {
@@ -35,24 +35,28 @@ impl Watch {
                 partial.remove_for_good();
             }
         })?;
-        Ok(Self { bar, turns: Cell::new(0) })
+        Ok(Self { bar, turns: AtomicU64::new(0) })
     }
 
     /// One turn more was played.
     pub(super) fn step(&self) {
-        let turns = self.turns.get() + 1;
-        self.turns.set(turns);
+        let turns = self.turns.fetch_add(1, Ordering::Relaxed) + 1;
         if let Some(bar) = self.bar.as_ref().filter(|_| turns.is_multiple_of(TURNS)) {
             bar.set_position(turns);
+        }
+    }
+
+    /// Takes the line away.
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
         }
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.finish();
     }
 }
 
