@@ -142,6 +142,17 @@ pub enum SessionPolicy {
     Fresh,
 }
 
+/// What becomes of a large session that the provider has surely dropped from its cache (6.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WhenCold {
+    /// It is reloaded: it keeps its memory, and the first request pays for all of it.
+    #[default]
+    Reload,
+    /// A new session begins.
+    Fresh,
+}
+
 /// Limits of section 4; the defaults are the spec's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

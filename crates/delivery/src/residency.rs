@@ -26,11 +26,13 @@ pub struct Pool {
     pub idle_ms: u64,
 }
 
-/// What becomes of a process when its turn has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What becomes of a process when its turn has ended. Of two wishes the one that stands later here counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum After {
     /// It stays for the next turn.
     Keep,
+    /// It ends; its session is reloaded for the next turn (session policy `saved`).
+    Save,
     /// It ends (session policy `fresh`, or a failure that leaves it unfit).
     End,
 }
@@ -124,6 +126,8 @@ pub enum EndReason {
     Idle,
     /// Another key needed its place.
     Evicted,
+    /// Session policy `saved`: no process stays between turns.
+    Saved,
     /// Start fresh, or session policy `fresh`, or unfit after a failure.
     Fresh,
     /// The binding was removed.
@@ -267,10 +271,11 @@ impl Residency {
         let doors = self.doors;
         let Some(process) = self.process(key, epoch) else { return };
         let Phase::Busy { after: asked } = process.phase else { return };
-        process.phase = match (doors, asked, after) {
-            (Doors::Closed, _, _) => Phase::Doomed(EndReason::Shutdown),
-            (Doors::Open, After::Keep, After::Keep) => Phase::Idle { since: now },
-            (Doors::Open, After::End, _) | (Doors::Open, _, After::End) => Phase::Doomed(EndReason::Fresh),
+        process.phase = match (doors, asked.max(after)) {
+            (Doors::Closed, _) => Phase::Doomed(EndReason::Shutdown),
+            (Doors::Open, After::Keep) => Phase::Idle { since: now },
+            (Doors::Open, After::Save) => Phase::Doomed(EndReason::Saved),
+            (Doors::Open, After::End) => Phase::Doomed(EndReason::Fresh),
         };
     }
 

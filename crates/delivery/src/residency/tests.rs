@@ -259,6 +259,30 @@ fn a_fresh_start_ends_the_session() {
 }
 
 #[test]
+fn a_saved_session_needs_no_process_between_turns() {
+    check(
+        4,
+        &[
+            ("0 want a", "start a1"),
+            ("1 started a1", "grant a1 cold"),
+            ("1 prompted a1", ""),
+            ("2 want a", ""),
+            ("3 save a1", "end a1 Saved"),
+            ("3 save a1", ""),
+            ("4 exited a1", "start a2"),
+            ("5 restored a2", "grant a2 restored"),
+            ("6 fresh a", ""),
+            ("7 save a2", "end a2 Fresh"),
+            ("8 exited a2", ""),
+            ("9 want a", "start a3"),
+            ("9 started a3", "grant a3 cold"),
+            ("9 shutdown", ""),
+            ("9 save a3", "end a3 Shutdown"),
+        ],
+    );
+}
+
+#[test]
 fn a_removed_binding_loses_its_process_at_once() {
     check(
         4,
@@ -416,6 +440,7 @@ fn event(step: &str) -> (Event, Moment) {
         "restored" => Event::Started { key, epoch, restored: true },
         "prompted" => Event::Prompted { key, epoch },
         "keep" => Event::TurnEnded { key, epoch, after: After::Keep },
+        "save" => Event::TurnEnded { key, epoch, after: After::Save },
         "end" => Event::TurnEnded { key, epoch, after: After::End },
         "exited" => Event::Exited { key, epoch },
         "fresh" => Event::Fresh(key),

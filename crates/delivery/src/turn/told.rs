@@ -10,7 +10,8 @@ use crate::prose::{MENTIONED, REMINDER, channel_task_brief};
 const UNREPORTED_BYTES_MAX: u64 = 64 * 1024;
 
 /// What a live session was told in committed turns, and when it must be told in full again (3.6).
-/// Stored with the session; a session that was begun or reloaded starts from the default.
+/// Stored with the session; a session that was begun starts from the default, one that was reloaded from
+/// [`Told::reloaded`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Told {
@@ -24,6 +25,10 @@ pub struct Told {
     pub turn_bytes: u64,
     /// How often the session compacted.
     pub compactions: u64,
+    /// Fingerprint of the framing that the session's history holds for certain; `None` when it may hold none.
+    pub framing: Option<String>,
+    /// Turns in a row in which its process went away by itself.
+    pub crashes: u32,
 }
 
 impl Told {
@@ -39,15 +44,43 @@ impl Told {
         }
     }
 
-    /// The agent said that it compacted.
+    /// The agent said that it compacted: what its history holds verbatim is not known any more.
     pub fn compacted(&mut self) {
         self.payload = None;
+        self.framing = None;
         self.compactions = self.compactions.saturating_add(1);
     }
 
     /// A turn did not succeed.
     pub fn failed(&mut self) {
         self.payload = None;
+    }
+
+    /// A new process reloaded the session: it has its history, but the next turn is full (3.6).
+    pub fn reloaded(&mut self) {
+        self.payload = None;
+    }
+
+    /// A turn was committed that began with this framing. If the session compacted since the turn was put together,
+    /// nothing is certain: `compactions` is what it was then.
+    pub fn framed(&mut self, framing: &str, compactions: u64) {
+        self.framing = (compactions == self.compactions).then(|| fingerprint(framing));
+    }
+
+    /// Whether the session's history holds this very framing (3.4).
+    pub fn holds(&self, framing: &str) -> bool {
+        self.framing.as_ref() == Some(&fingerprint(framing))
+    }
+
+    /// The process went away by itself in a turn; how often that happened in a row.
+    pub fn crashed(&mut self) -> u32 {
+        self.crashes = self.crashes.saturating_add(1);
+        self.crashes
+    }
+
+    /// A turn was answered.
+    pub fn answered(&mut self) {
+        self.crashes = 0;
     }
 
     /// A turn was committed, answered in `answer_bytes` bytes. If the session compacted since the turn was put

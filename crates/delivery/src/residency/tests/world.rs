@@ -48,7 +48,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => key.clone().prop_map(Step::Unwant),
         5 => (any::<u8>(), any::<bool>()).prop_map(|(pick, restored)| Step::Start { pick, restored }),
         3 => any::<u8>().prop_map(|pick| Step::Prompt { pick }),
-        5 => (any::<u8>(), prop_oneof![4 => Just(After::Keep), 1 => Just(After::End)])
+        5 => (any::<u8>(), prop_oneof![4 => Just(After::Keep), 1 => Just(After::Save), 1 => Just(After::End)])
             .prop_map(|(pick, after)| Step::EndTurn { pick, after }),
         4 => any::<u8>().prop_map(|pick| Step::Exit { pick }),
         1 => any::<u8>().prop_map(|pick| Step::Crash { pick }),
@@ -176,6 +176,8 @@ impl World {
         self.tell(Event::TurnEnded { key: key.clone(), epoch, after });
         if condemned {
             self.must_end(key, EndReason::Fresh);
+        } else if after == After::Save {
+            self.must_end(key, EndReason::Saved);
         }
     }
 

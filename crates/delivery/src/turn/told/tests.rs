@@ -78,7 +78,7 @@ fn apply(event: Event, told: &mut Told) {
         Event::Failed => told.failed(),
         Event::Used(used) => told.used(used),
         Event::Brief(brief) => told.brief = brief.map(str::to_owned),
-        Event::Reloaded => *told = Told::default(),
+        Event::Reloaded => told.reloaded(),
     }
 }
 
@@ -98,6 +98,47 @@ fn told_in_full_again() {
     // What was told before a compaction may be gone, though its turn succeeds later.
     check(&[Event::CompactedInTurn], true);
     check(&[Event::CompactedInTurn, Event::Committed(1)], false);
+}
+
+/// 3.4: only what a committed turn brought, and no compaction may have taken, is certain to be in the history.
+#[test]
+fn the_history_holds_the_framing_that_was_committed() {
+    let check_framing = |change: &dyn Fn(&mut Told), holds: bool| {
+        let mut told = told();
+        assert!(!told.holds("FRAMING"));
+        told.framed("FRAMING", told.compactions);
+        change(&mut told);
+        let stored = serde_json::to_string(&told).unwrap();
+        assert_eq!(serde_json::from_str::<Told>(&stored).unwrap().holds("FRAMING"), holds);
+        assert!(!told.holds("FRAMING of another version"));
+    };
+    check_framing(&|_| {}, true);
+    check_framing(&Told::reloaded, true);
+    check_framing(&Told::failed, true);
+    check_framing(&|told| commit(told, 1), true);
+    check_framing(&Told::compacted, false);
+    check_framing(&|told| told.used = Some(100), true);
+    check_framing(
+        &|told| {
+            told.used(100);
+            told.used(90);
+        },
+        false,
+    );
+    // Compacted while the turn went on that brought it.
+    let mut told = told();
+    let before = told.compactions;
+    told.compacted();
+    told.framed("FRAMING", before);
+    assert!(!told.holds("FRAMING"));
+}
+
+#[test]
+fn crashes_in_a_row_are_counted() {
+    let mut told = told();
+    assert_eq!([told.crashed(), told.crashed()], [1, 2]);
+    told.answered();
+    assert_eq!(told.crashed(), 1);
 }
 
 #[test]
