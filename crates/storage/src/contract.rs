@@ -8,6 +8,7 @@ pub(crate) mod identity;
 pub(crate) mod logs;
 pub(crate) mod messages;
 pub(crate) mod runs;
+pub(crate) mod saved;
 pub(crate) mod searches;
 pub(crate) mod sequence;
 pub(crate) mod sessions;
@@ -17,7 +18,9 @@ pub(crate) mod watermarks;
 
 use std::fmt::Debug;
 
-use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId, SessionPolicy};
+use delivery::model::{
+    BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId, SessionPolicy, WhenCold,
+};
 use delivery::turn::Lease;
 use delivery::{Author, AuthorKind, Policy, Timestamp, Watermark};
 
@@ -83,6 +86,7 @@ pub(crate) fn new_binding(channel: &ChannelId, handle: &str) -> NewBinding {
         command: vec!["agent".to_owned(), "--acp".to_owned()],
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,
+        when_cold: WhenCold::Reload,
         supervised: true,
         env: vec![
             EnvVar { name: "TOKEN".to_owned(), value: Some("s3cret".to_owned()) },

@@ -5,7 +5,9 @@ mod transfer;
 
 use std::ops::Range;
 
-use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId, SessionPolicy};
+use delivery::model::{
+    BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId, SessionPolicy, WhenCold,
+};
 use delivery::turn::Lease;
 use delivery::{Author, Policy, Row, Timestamp, Watermark};
 use serde::{Deserialize, Serialize};
@@ -61,6 +63,8 @@ pub struct NewBinding {
     pub delivery: Policy,
     /// Session policy.
     pub session: SessionPolicy,
+    /// What becomes of a large session that the provider does not cache any more.
+    pub when_cold: WhenCold,
     /// Whether people answer its permission requests.
     pub supervised: bool,
     /// Its own environment.
@@ -283,7 +287,7 @@ pub struct Session {
     pub key: Key,
     /// The agent's id for it.
     pub native: NativeId,
-    /// Epoch it was begun under.
+    /// Epoch it was begun, or last reloaded, under.
     pub epoch: Epoch,
     /// What it was told (`delivery::turn::Told`) as JSON, but for the payload's `text`, which is never compared
     /// and would outlive a deletion: it is stored as "".
@@ -292,7 +296,15 @@ pub struct Session {
     pub system: Option<String>,
     /// Begin.
     pub begun_at: Timestamp,
-    /// End: its process is gone.
+    /// Why it cannot be reloaded once its process is gone; `None` if it can.
+    pub unreloadable: Option<String>,
+    /// Since when it has no process, though it goes on: it is saved.
+    pub saved_at: Option<Timestamp>,
+    /// Why its last process ended, once one has, in words for people.
+    pub saved_why: Option<String>,
+    /// When it was last given a prompt, or answered one; `None`: it never had a turn.
+    pub turn_at: Option<Timestamp>,
+    /// End: nobody will speak with it again.
     pub ended_at: Option<Timestamp>,
 }
 

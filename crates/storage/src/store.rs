@@ -85,6 +85,8 @@ pub trait Read: ReadIdentity + ReadTransfer {
     fn last_session(&self, key: &Key) -> Result<Option<Session>, Error>;
     /// Why the newest of a key's ended sessions ended; `None` if none has.
     fn last_end(&self, key: &Key) -> Result<Option<String>, Error>;
+    /// The newest run whose turn was staged for a session, in the order that runs were made.
+    fn newest_run(&self, native: &NativeId) -> Result<Option<RunId>, Error>;
     /// The highest epoch that was ever recorded; 0 if none.
     fn max_epoch(&self) -> Result<Epoch, Error>;
     /// The stored watermark of a channel or thread, of whichever session.
@@ -194,6 +196,22 @@ pub trait Store: Read + StoreIdentity + StoreTransfer {
     ) -> Result<Session, Error>;
     /// What the key's present session was told, as JSON.
     fn set_told(&mut self, key: &Key, told: &str) -> Result<(), Error>;
+    /// The key's present session has a turn: it was given a prompt, or answered one.
+    fn touch_session(&mut self, key: &Key, at: Timestamp) -> Result<(), Error>;
+    /// The key's present session cannot, or must not, be reloaded; the first reason, for people, stays.
+    fn bar_session(&mut self, key: &Key, why: &str) -> Result<(), Error>;
+    /// The process of the key's present session is gone, but the session goes on; `why`, for people, says how it came
+    /// to that. One that is saved already stays as it is.
+    fn save_session(&mut self, key: &Key, why: &str, at: Timestamp) -> Result<(), Error>;
+    /// A new process has the key's present session, which was saved, under this epoch, to which the lease rises.
+    /// `system` is the text that it has as its system prompt now.
+    fn reload_session(
+        &mut self,
+        key: &Key,
+        epoch: Epoch,
+        system: Option<&str>,
+        at: Timestamp,
+    ) -> Result<Session, Error>;
     /// The key's present session, if any, ends; `why` is for people.
     fn end_session(&mut self, key: &Key, why: &str, at: Timestamp) -> Result<(), Error>;
 

@@ -102,6 +102,7 @@ fn bindings_are_what_was_given(store: &mut dyn Store) {
     let full = NewBinding {
         delivery: Policy::Window,
         session: SessionPolicy::Fresh,
+        when_cold: WhenCold::Fresh,
         supervised: false,
         model: Some("large".to_owned()),
         cwd: None,

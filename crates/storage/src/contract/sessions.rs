@@ -17,6 +17,10 @@ fn a_key_has_one_session_at_a_time(store: &mut dyn Store) {
         told: "{}".to_owned(),
         system: system.map(str::to_owned),
         begun_at: at(second),
+        unreloadable: None,
+        saved_at: None,
+        saved_why: None,
+        turn_at: None,
         ended_at: None,
     };
     let first = session("s1", 1, 1, Some("framing"));

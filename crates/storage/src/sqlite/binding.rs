@@ -14,7 +14,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT name, channel, handle, preset, command, delivery, session, supervised, env, model, cwd, \
-             instructions, created_at, removed_at, addressed_by FROM binding ",
+             instructions, created_at, removed_at, addressed_by, when_cold FROM binding ",
             $rest
         )
     };
@@ -116,8 +116,8 @@ fn insert(
 ) -> Result<(), Error> {
     let mut insert = db.prepare_cached(
         "INSERT INTO binding (name, channel, folded, handle, preset, command, delivery, session, supervised, env,
-             model, cwd, instructions, created_at, addressed_by)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+             model, cwd, instructions, created_at, addressed_by, when_cold)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     )?;
     insert.execute(rusqlite::params![
         id.as_str(),
@@ -135,6 +135,7 @@ fn insert(
         new.instructions,
         Time(at),
         Word(new.addressed_by),
+        Word(new.when_cold),
     ])?;
     Ok(())
 }
@@ -149,6 +150,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Binding> {
             command: row.get::<_, Json<_>>(4)?.0,
             delivery: row.get::<_, Word<Policy>>(5)?.0,
             session: row.get::<_, Word<SessionPolicy>>(6)?.0,
+            when_cold: row.get::<_, Word<_>>(15)?.0,
             supervised: row.get(7)?,
             env: row.get::<_, Json<_>>(8)?.0,
             model: row.get(9)?,

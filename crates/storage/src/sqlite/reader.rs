@@ -196,6 +196,10 @@ impl<T: Connected> Read for T {
         session::last_end(self.connection(), key)
     }
 
+    fn newest_run(&self, native: &NativeId) -> Result<Option<RunId>, Error> {
+        showing::newest_run(self.connection(), native)
+    }
+
     fn max_epoch(&self) -> Result<Epoch, Error> {
         session::max_epoch(self.connection())
     }

@@ -15,8 +15,8 @@ const TOLD_NOTHING: &str = "{}";
 pub(super) fn newest(db: &Connection, key: &Key) -> Result<Option<Session>, Error> {
     let (_, binding) = binding::of_key(db, key)?;
     let mut rows = db.prepare_cached(
-        "SELECT native, epoch, told, system, begun_at, ended_at FROM session
-         WHERE binding = ?1 ORDER BY id DESC LIMIT 1",
+        "SELECT native, epoch, told, system, begun_at, ended_at, unreloadable, saved_at, saved_why, turn_at
+         FROM session WHERE binding = ?1 ORDER BY id DESC LIMIT 1",
     )?;
     let session = rows.query_row([binding], |row| {
         Ok(Session {
@@ -27,6 +27,10 @@ pub(super) fn newest(db: &Connection, key: &Key) -> Result<Option<Session>, Erro
             system: row.get(3)?,
             begun_at: row.get::<_, Time>(4)?.0,
             ended_at: row.get::<_, Option<Time>>(5)?.map(|at| at.0),
+            unreloadable: row.get(6)?,
+            saved_at: row.get::<_, Option<Time>>(7)?.map(|at| at.0),
+            saved_why: row.get(8)?,
+            turn_at: row.get::<_, Option<Time>>(9)?.map(|at| at.0),
         })
     });
     Ok(session.optional()?)
@@ -99,6 +103,56 @@ pub(super) fn end(db: &Connection, key: &Key, why: &str, at: Timestamp) -> Resul
     )?
     .execute((binding, Time(at), why))?;
     Ok(())
+}
+
+/// The present session of a key is given a prompt, or answers one.
+pub(super) fn touch(db: &Connection, key: &Key, at: Timestamp) -> Result<(), Error> {
+    let (_, binding) = binding::of_key(db, key)?;
+    db.prepare_cached("UPDATE session SET turn_at = ?2 WHERE binding = ?1 AND ended_at IS NULL")?
+        .execute((binding, Time(at)))?;
+    Ok(())
+}
+
+/// The present session of a key cannot be reloaded.
+pub(super) fn bar(db: &Connection, key: &Key, why: &str) -> Result<(), Error> {
+    let (_, binding) = binding::of_key(db, key)?;
+    db.prepare_cached(
+        "UPDATE session SET unreloadable = ?2
+         WHERE binding = ?1 AND ended_at IS NULL AND unreloadable IS NULL",
+    )?
+    .execute((binding, why))?;
+    Ok(())
+}
+
+/// The present session of a key lost its process.
+pub(super) fn save(db: &Connection, key: &Key, why: &str, at: Timestamp) -> Result<(), Error> {
+    let (_, binding) = binding::of_key(db, key)?;
+    db.prepare_cached(
+        "UPDATE session SET saved_at = ?3, saved_why = ?2
+         WHERE binding = ?1 AND ended_at IS NULL AND saved_at IS NULL",
+    )?
+    .execute((binding, why, Time(at)))?;
+    Ok(())
+}
+
+/// A new process has the present session of a key, which was saved.
+pub(super) fn reload(
+    db: &Connection,
+    key: &Key,
+    epoch: Epoch,
+    system: Option<&str>,
+    at: Timestamp,
+) -> Result<Session, Error> {
+    let (_, binding) = binding::of_key(db, key)?;
+    raise(db, key, epoch, at)?;
+    let mut update = db.prepare_cached(
+        "UPDATE session SET epoch = ?2, system = ?3, saved_at = NULL
+         WHERE binding = ?1 AND ended_at IS NULL AND saved_at IS NOT NULL",
+    )?;
+    if update.execute((binding, epoch.0, system))? == 0 {
+        return Err(not_found("saved session", &key_text(key)));
+    }
+    newest(db, key)?.ok_or_else(|| not_found("session", &key_text(key)))
 }
 
 /// What a key's present session was told.

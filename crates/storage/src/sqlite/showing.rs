@@ -50,6 +50,13 @@ pub(super) fn add_fetched(
     Ok(())
 }
 
+/// The newest run that tells a session something.
+pub(super) fn newest_run(db: &Connection, native: &NativeId) -> Result<Option<RunId>, Error> {
+    let mut rows = db.prepare_cached("SELECT max(run) FROM showing WHERE native = ?1")?;
+    let run: Option<i64> = rows.query_row([native.as_str()], |row| row.get(0))?;
+    Ok(run.map(RunId::of))
+}
+
 /// The lines of a run, in order, each with the revision that was shown.
 pub(super) fn lines(db: &Connection, run: i64) -> Result<Vec<(MessageId, u32)>, Error> {
     let mut rows = db.prepare_cached(

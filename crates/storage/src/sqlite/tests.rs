@@ -84,6 +84,7 @@ contract![
     searches,
     runs,
     sessions,
+    saved,
     watermarks,
     deliveries,
     transactions,

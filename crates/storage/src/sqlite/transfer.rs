@@ -122,6 +122,7 @@ fn bring_agent(db: &Connection, new: &BroughtAgent) -> Result<BindingId, Error> 
         command: Vec::new(),
         delivery: delivery::Policy::Lean,
         session: delivery::model::SessionPolicy::Resident,
+        when_cold: delivery::model::WhenCold::Reload,
         supervised: true,
         env: Vec::new(),
         model: None,

@@ -115,6 +115,28 @@ impl Store for Sqlite {
         self.write(|db| session::set_told(db, key, told))
     }
 
+    fn touch_session(&mut self, key: &Key, at: Timestamp) -> Result<(), Error> {
+        self.write(|db| session::touch(db, key, at))
+    }
+
+    fn bar_session(&mut self, key: &Key, why: &str) -> Result<(), Error> {
+        self.write(|db| session::bar(db, key, why))
+    }
+
+    fn save_session(&mut self, key: &Key, why: &str, at: Timestamp) -> Result<(), Error> {
+        self.write(|db| session::save(db, key, why, at))
+    }
+
+    fn reload_session(
+        &mut self,
+        key: &Key,
+        epoch: Epoch,
+        system: Option<&str>,
+        at: Timestamp,
+    ) -> Result<Session, Error> {
+        self.write(|db| session::reload(db, key, epoch, system, at))
+    }
+
     fn end_session(&mut self, key: &Key, why: &str, at: Timestamp) -> Result<(), Error> {
         self.write(|db| session::end(db, key, why, at))
     }
