@@ -19,7 +19,10 @@ pub struct Spec {
     pub env: Vec<(String, String)>,
     /// What is never shown: replaced in replies, updates, reasons and standard error (6.11).
     pub secrets: Secrets,
-    /// Text for a true system prompt, sent if the agent can take one (3.4); `None`: never sent.
+    /// A saved session to reload; `None`: a new one begins.
+    pub reload: Option<Reload>,
+    /// Text for a true system prompt, sent if the agent can take one (3.4); `None`: never sent. For a session that is
+    /// reloaded the same bytes that it began with.
     pub system_prompt: Option<String>,
     /// Model to set, where the agent lets it be set.
     pub model: Option<String>,
@@ -40,12 +43,33 @@ impl fmt::Debug for Spec {
         f.debug_struct("Spec")
             .field("command", &self.command)
             .field("cwd", &self.cwd)
+            .field("reload", &self.reload.as_ref().map(|reload| &reload.native))
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("tools", &self.tools)
             .field("hide", &self.hide)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
+}
+
+/// A saved session to reload (6.6), and by what it is known that it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reload {
+    /// The agent's id for it.
+    pub native: NativeId,
+    /// How full its context was, in tokens, if the agent told.
+    pub used: Option<u64>,
+    /// How its history ends, if that is known.
+    pub end: Option<HistoryEnd>,
+}
+
+/// The end of a session's history, by which the end of its replay is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryEnd {
+    /// A part of its newest prompt that no other prompt has.
+    pub prompt: String,
+    /// How its answer to that ends, as it was told, that is redacted.
+    pub reply: String,
 }
 
 /// Name of Highwater's own tool server, by which agents prefix its tools.
@@ -103,7 +127,8 @@ pub struct TimeLimits {
 /// comes answers it, and a prompt without `PromptWritten` before it was not written.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Start a process and begin a session. Answered by `Started` or `Exited`.
+    /// Start a process, and begin a session or reload one. Answered by `Started` or `Exited`, before which
+    /// `ReloadFailed` says that it is the session's fault.
     Start {
         /// Key.
         key: Key,
@@ -156,8 +181,13 @@ pub struct Event {
 /// Kinds of events.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
-    /// The session began.
+    /// The session began, or was reloaded.
     Started(Started),
+    /// The session was not reloaded, or not for certain: it must begin anew, with another process. `Exited` follows.
+    ReloadFailed {
+        /// For people.
+        reason: String,
+    },
     /// The prompt's bytes were handed to the agent's stdin.
     PromptWritten {
         /// The run.
@@ -197,12 +227,25 @@ pub enum EventKind {
 pub struct Started {
     /// The agent's id for it.
     pub native: NativeId,
+    /// New, or the one that was to be reloaded.
+    pub begun: Begun,
+    /// Whether the agent says that it can reload its sessions.
+    pub reloadable: bool,
     /// Whether it took the system prompt.
     pub system_prompt: bool,
     /// Process id of the holder.
     pub pid: u32,
     /// Things to tell people: the model could not be set, the data folder could not be hidden.
     pub notices: Vec<String>,
+}
+
+/// How a session began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// It is new.
+    New,
+    /// It was reloaded, with its history.
+    Restored,
 }
 
 /// A sign of life.

@@ -11,15 +11,18 @@ use delivery::model::{NativeId, RunId};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use crate::message::{EventKind, Spec, Started, TOOL_SERVER, TimeLimits, ToolServer, Update};
+use crate::message::{Begun, EventKind, Reload, Spec, Started, TOOL_SERVER, TimeLimits, ToolServer, Update};
 use crate::redact::Secrets;
-use crate::wire::{self, Halves, Incoming};
+use crate::wire::{self, Halves, Incoming, McpOver, Stored};
 
+mod reload;
+mod replay;
 mod start;
 #[cfg(test)]
 mod tests;
 mod turn;
 
+use reload::Reloading;
 use start::Asked;
 use turn::{InFlight, Why};
 
@@ -29,6 +32,9 @@ const FOREIGN_LINES_MAX: u32 = 200;
 
 /// Bytes that an idle agent may write before it is given up: news of commands and modes are far less.
 const IDLE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Bytes of a history that are read when it is replayed, with all that its tools told; more is no history.
+const REPLAY_BYTES_MAX: usize = 1024 * 1024 * 1024;
 
 /// Characters of a title, an id or a message of an error shown.
 const SHORT_CHARS_MAX: usize = 500;
@@ -62,8 +68,14 @@ pub(crate) struct Session {
     system_prompt: Option<String>,
     model: Option<String>,
     tools: Option<ToolServer>,
+    mcp: McpOver,
+    stored: Stored,
     limits: TimeLimits,
     secrets: Secrets,
+    /// The session to reload, until that is begun.
+    reload: Option<Reload>,
+    /// The session that is reloaded, until its first turn has ended or its history is known to have come.
+    reloading: Option<Box<Reloading>>,
     native: String,
     started: Started,
     /// Number of the last request; they are never used twice.
@@ -79,6 +91,8 @@ pub(crate) struct Session {
 enum Phase {
     /// A request of the start waits for its answer.
     Asked { asked: Asked, id: u64, until: Instant },
+    /// A session was reloaded; the rest of its replay may come.
+    Draining,
     /// The session waits for a prompt.
     Idle,
     /// A prompt waits for its answer.
@@ -96,10 +110,21 @@ impl Session {
             system_prompt: spec.system_prompt.clone(),
             model: spec.model.clone(),
             tools: spec.tools.clone(),
+            mcp: McpOver::Stdio,
+            stored: Stored::default(),
             limits: spec.limits,
             secrets: spec.secrets.clone(),
+            reload: spec.reload.clone(),
+            reloading: None,
             native: String::new(),
-            started: Started { native: NativeId(String::new()), system_prompt: false, pid, notices },
+            started: Started {
+                native: NativeId(String::new()),
+                begun: Begun::New,
+                reloadable: false,
+                system_prompt: false,
+                pid,
+                notices,
+            },
             last_id: 0,
             foreign_lines: 0,
             idle_bytes: 0,
@@ -118,6 +143,7 @@ impl Session {
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
         match &self.phase {
             Phase::Asked { until, .. } => Some(*until),
+            Phase::Draining => self.reloading.as_ref().map(|reloading| reloading.due()),
             Phase::Turn(turn) => Some(turn.due(&self.limits).0),
             Phase::Idle | Phase::Over => None,
         }
@@ -137,6 +163,7 @@ impl Session {
                 );
                 self.unfit(reason);
             }
+            Phase::Draining => self.drained(now),
             Phase::Turn(turn) => {
                 let why = turn.due(&self.limits).1;
                 match turn.stopping {
@@ -166,6 +193,9 @@ impl Session {
                 let params = schema::PromptRequest::new(self.native.clone(), prompt);
                 let id = self.next_id();
                 let line = wire::request(id, "session/prompt", &params);
+                if let Some(reloading) = &mut self.reloading {
+                    reloading.turn(text);
+                }
                 let turn = InFlight::new(id, run.clone(), self.secrets.stream(), now);
                 self.phase = Phase::Turn(Box::new(turn));
                 self.idle_bytes = 0;
@@ -175,7 +205,7 @@ impl Session {
             // Its end answers the prompt, which was not written.
             Phase::Over => return,
             Phase::Turn(_) => "another turn of this agent is in flight",
-            Phase::Asked { .. } => "the agent's session has not begun",
+            Phase::Asked { .. } | Phase::Draining => "the agent's session has not begun",
         };
         self.tell(EventKind::TurnFailed { run, reason: reason.to_owned() });
     }
@@ -200,10 +230,15 @@ impl Session {
         }
     }
 
-    /// The agent is lost or let go: a turn in flight has failed for this reason, and nothing more is said.
+    /// The agent is lost or let go: a turn in flight, or the reload of a session, has failed for this reason, and
+    /// nothing more is said.
     pub(crate) fn lost(&mut self, reason: &str) {
-        if let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Over) {
-            self.tell(EventKind::TurnFailed { run: turn.run, reason: reason.to_owned() });
+        let reason = reason.to_owned();
+        match std::mem::replace(&mut self.phase, Phase::Over) {
+            Phase::Turn(turn) => self.tell(EventKind::TurnFailed { run: turn.run, reason }),
+            Phase::Asked { asked, .. } if asked.reloads() => self.tell(EventKind::ReloadFailed { reason }),
+            Phase::Draining => self.tell(EventKind::ReloadFailed { reason }),
+            Phase::Asked { .. } | Phase::Idle | Phase::Over => {}
         }
     }
 
@@ -233,7 +268,7 @@ impl Session {
             Incoming::Request { id, method, params } => self.requested(id, &method, params),
             Incoming::Notification { method, params } => {
                 if method == "session/update" {
-                    self.updated(params, mended.halves);
+                    self.updated(params, mended.halves, now);
                 }
             }
         }
@@ -242,9 +277,18 @@ impl Session {
     /// A turn has limits of time; between turns there are none, so what is written is counted.
     fn idles_too_loudly(&mut self, line: &str) -> bool {
         self.idle_bytes += line.len();
-        let too_loud = self.idle_bytes > IDLE_BYTES_MAX;
+        let (bytes_max, told) = match &self.phase {
+            Phase::Asked { asked, .. } if asked.reloads() => {
+                (REPLAY_BYTES_MAX, "a history of more than 1 GiB")
+            }
+            Phase::Draining => (REPLAY_BYTES_MAX, "a history of more than 1 GiB"),
+            Phase::Asked { .. } | Phase::Idle | Phase::Turn(_) | Phase::Over => {
+                (IDLE_BYTES_MAX, "more than 16 MiB without being asked")
+            }
+        };
+        let too_loud = self.idle_bytes > bytes_max;
         if too_loud {
-            self.unfit("the agent wrote more than 16 MiB without being asked".to_owned());
+            self.unfit(format!("the agent wrote {told}"));
         }
         too_loud
     }
@@ -267,6 +311,8 @@ impl Session {
             Phase::Asked { asked, id: waiting, .. } if *waiting == id => match *asked {
                 Asked::Initialize => self.initialized(answer, now),
                 Asked::NewSession => self.opened(answer, now),
+                Asked::List => self.listed(answer, now),
+                Asked::Resume | Asked::Load => self.reloaded(answer, now),
                 Asked::Model => self.model_set(answer),
             },
             Phase::Turn(turn) if turn.id == id && turn.written => {
@@ -274,7 +320,7 @@ impl Session {
                     self.turn_answered(*turn, answer);
                 }
             }
-            Phase::Asked { .. } | Phase::Turn(_) | Phase::Idle | Phase::Over => {
+            Phase::Asked { .. } | Phase::Draining | Phase::Turn(_) | Phase::Idle | Phase::Over => {
                 tracing::debug!(id, "an agent answered a request that waits for nothing");
             }
         }
@@ -315,9 +361,9 @@ impl Session {
         line
     }
 
-    fn updated(&mut self, params: &RawValue, halves: Halves) {
+    fn updated(&mut self, params: &RawValue, halves: Halves, now: Instant) {
         let Some((session, update)) = wire::update(params) else { return };
-        if session != self.native {
+        if session != self.native || self.is_replayed(params, now) {
             return;
         }
         let update = match update {

@@ -10,11 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 mod mend;
+mod replayed;
 #[cfg(test)]
 mod tests;
 mod told;
 
 pub(crate) use mend::*;
+pub(crate) use replayed::*;
 pub(crate) use told::*;
 
 /// Bytes of an id of the agent's own requests, which is sent back to it.

@@ -1,4 +1,4 @@
-//! The start of the conversation: `initialize`, `session/new` and the model.
+//! The start of the conversation: `initialize`, `session/new` (or what `reload` does instead) and the model.
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as schema;
@@ -22,6 +22,9 @@ const NATIVE_BYTES_MAX: usize = 512;
 pub(super) enum Asked {
     Initialize,
     NewSession,
+    List,
+    Resume,
+    Load,
     Model,
 }
 
@@ -30,7 +33,18 @@ impl Asked {
         match self {
             Self::Initialize => "initialize",
             Self::NewSession => "session/new",
+            Self::List => "session/list",
+            Self::Resume => "session/resume",
+            Self::Load => "session/load",
             Self::Model => "the setting of its model",
+        }
+    }
+
+    /// Whether it serves to reload a session.
+    pub(super) fn reloads(self) -> bool {
+        match self {
+            Self::List | Self::Resume | Self::Load => true,
+            Self::Initialize | Self::NewSession | Self::Model => false,
         }
     }
 }
@@ -75,32 +89,56 @@ impl Session {
             ));
             return;
         }
-        let mut params = schema::NewSessionRequest::new(self.cwd.clone());
-        if let Some(tools) = &self.tools {
-            params = params.mcp_servers(vec![tool_server(tools, answer.mcp)]);
+        self.mcp = answer.mcp;
+        self.stored = answer.stored;
+        self.started.reloadable = answer.stored.load || answer.stored.resume;
+        self.started.system_prompt = answer.takes_system_prompt && self.system_prompt.is_some();
+        match self.reload.take() {
+            Some(reload) => self.reload(reload, now),
+            None => self.new_session(now),
         }
-        if answer.takes_system_prompt
-            && let Some(text) = self.system_prompt.take()
-        {
-            self.started.system_prompt = true;
-            params = params.system_prompt(schema::SystemPrompt::new(vec![schema::ContentBlock::from(text)]));
-        }
+    }
+
+    fn new_session(&mut self, now: Instant) {
+        let params = schema::NewSessionRequest::new(self.cwd.clone())
+            .mcp_servers(self.tool_servers())
+            .system_prompt(self.true_system_prompt());
         self.ask(Asked::NewSession, "session/new", &params, now);
     }
 
+    /// The tool servers that a session is told of.
+    pub(super) fn tool_servers(&self) -> Vec<schema::McpServer> {
+        self.tools.iter().map(|tools| tool_server(tools, self.mcp)).collect()
+    }
+
+    /// The system prompt, if the agent takes one.
+    pub(super) fn true_system_prompt(&self) -> Option<schema::SystemPrompt> {
+        let text = self.system_prompt.clone().filter(|_| self.started.system_prompt)?;
+        Some(schema::SystemPrompt::new(vec![schema::ContentBlock::from(text)]))
+    }
+
     pub(super) fn opened(&mut self, answer: Result<&RawValue, String>, now: Instant) {
-        let Some(answer) = self.expect(answer, wire::opened, Asked::NewSession) else { return };
-        if let Some(fault) = fault_of(&answer.native) {
+        let read = |raw: &RawValue| {
+            let opened = wire::opened(raw)?;
+            Some((opened.native?, opened.model))
+        };
+        let Some((native, model)) = self.expect(answer, read, Asked::NewSession) else { return };
+        if let Some(fault) = fault_of(&native) {
             self.unfit(format!("the agent gave its session an id that {fault}"));
             return;
         }
-        self.started.native = NativeId(answer.native.clone());
-        self.native = answer.native;
+        self.native = native;
+        self.set_model(model, now);
+    }
+
+    /// The session is there: sets its model, if one is wanted.
+    pub(super) fn set_model(&mut self, setting: ModelSetting, now: Instant) {
+        self.started.native = NativeId(self.native.clone());
         let Some(model) = self.model.take() else {
             self.begun();
             return;
         };
-        match answer.model {
+        match setting {
             ModelSetting::ConfigOption => {
                 let params = schema::SetSessionConfigOptionRequest::new(
                     self.native.clone(),
@@ -158,7 +196,7 @@ impl Session {
         None
     }
 
-    fn ask(&mut self, asked: Asked, method: &str, params: &impl Serialize, now: Instant) {
+    pub(super) fn ask(&mut self, asked: Asked, method: &str, params: &impl Serialize, now: Instant) {
         let id = self.next_id();
         self.outputs.push_back(Output::Line(wire::request(id, method, params)));
         self.phase = Phase::Asked { asked, id, until: now + self.limits.start };

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::message::{Stop, Turn};
 
+mod reload;
 mod start;
 mod tools;
 
@@ -30,6 +31,7 @@ fn spec(system_prompt: Option<&str>, model: Option<&str>) -> Spec {
         cwd: "/agent".into(),
         env: Vec::new(),
         secrets: Secrets::new(["geheim-4711".to_owned()]),
+        reload: None,
         system_prompt: system_prompt.map(str::to_owned),
         model: model.map(str::to_owned),
         tools: None,

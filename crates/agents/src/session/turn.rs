@@ -113,6 +113,15 @@ impl Session {
         }
     }
 
+    /// What was said so far was not of this turn.
+    pub(super) fn forget_answer(&mut self) {
+        if let Phase::Turn(turn) = &mut self.phase {
+            turn.answer = Answer::default();
+            turn.joiner = Joiner::default();
+            turn.stream = self.secrets.stream();
+        }
+    }
+
     /// A piece of the answer, from a line with these halves.
     pub(super) fn text(&mut self, piece: &str, halves: Halves) {
         if let Phase::Turn(turn) = &mut self.phase {
@@ -140,7 +149,9 @@ impl Session {
         let Phase::Turn(turn) = &mut self.phase else { return };
         turn.answer.text(&piece);
         turn.told_bytes = turn.told_bytes.saturating_add(piece.len());
-        let update = if piece.is_empty() || turn.told_bytes > ANSWER_BYTES_MAX {
+        // What may yet turn out to be of an old answer is not shown.
+        let held = self.reloading.is_some();
+        let update = if piece.is_empty() || held || turn.told_bytes > ANSWER_BYTES_MAX {
             Update::Other
         } else {
             Update::Text(piece)
@@ -152,6 +163,12 @@ impl Session {
     pub(super) fn turn_answered(&mut self, mut turn: InFlight, answer: Result<&RawValue, String>) {
         let rest = turn.rest();
         let run = turn.run;
+        if self.reloading.take().is_some_and(|reloading| reloading.goes_on()) {
+            let reason = "the agent told its earlier messages again instead of answering".to_owned();
+            self.tell(EventKind::TurnFailed { run, reason: reason.clone() });
+            self.unfit(reason);
+            return;
+        }
         if !rest.is_empty() {
             turn.answer.text(&rest);
             self.tell(EventKind::Update { run: run.clone(), update: Update::Text(rest) });

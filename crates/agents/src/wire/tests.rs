@@ -55,36 +55,55 @@ fn answers_of_the_schema_are_read() {
     let plain = schema::InitializeResponse::new(ProtocolVersion::V1);
     assert_eq!(
         initialized(&raw(&plain)),
-        Some(Initialized { version: 1, takes_system_prompt: false, mcp: McpOver::Stdio })
+        Some(Initialized {
+            version: 1,
+            takes_system_prompt: false,
+            mcp: McpOver::Stdio,
+            stored: Stored::default()
+        })
     );
     let claude = json!({
         "protocolVersion": 1,
-        "agentCapabilities": {"_meta": {"x": {}}, "mcpCapabilities": {"http": true, "sse": true}, "sessionCapabilities": {"fork": {}, "systemPrompt": {"mode": {}}}},
+        "agentCapabilities": {"_meta": {"x": {}}, "loadSession": true, "mcpCapabilities": {"http": true, "sse": true},
+            "sessionCapabilities": {"fork": {}, "list": {}, "resume": {}, "systemPrompt": {"mode": {}}}},
         "authMethods": [],
     });
     assert_eq!(
         initialized(&raw(&claude)),
-        Some(Initialized { version: 1, takes_system_prompt: true, mcp: McpOver::Http })
+        Some(Initialized {
+            version: 1,
+            takes_system_prompt: true,
+            mcp: McpOver::Http,
+            stored: Stored { load: true, resume: true, list: true }
+        })
     );
-    let null =
-        json!({"protocolVersion": 2, "agentCapabilities": {"sessionCapabilities": {"systemPrompt": null}}});
+    let null = json!({"protocolVersion": 2, "agentCapabilities": {"loadSession": false, "sessionCapabilities":
+            {"systemPrompt": null, "resume": null, "list": null}}});
     assert_eq!(
         initialized(&raw(&null)),
-        Some(Initialized { version: 2, takes_system_prompt: false, mcp: McpOver::Stdio })
+        Some(Initialized {
+            version: 2,
+            takes_system_prompt: false,
+            mcp: McpOver::Stdio,
+            stored: Stored::default()
+        })
     );
     assert_eq!(initialized(&raw(&json!({"protocolVersion": "1"}))), None);
 
     let open = |value: &Value| opened(&raw(value)).map(|opened| (opened.native, opened.model));
     let options =
         json!({"sessionId": "s", "configOptions": [{"id": "mode"}, {"id": "model", "options": [1]}]});
-    assert_eq!(open(&options), Some(("s".to_owned(), ModelSetting::ConfigOption)));
+    assert_eq!(open(&options), Some((Some("s".to_owned()), ModelSetting::ConfigOption)));
     let models = json!({"sessionId": "s", "configOptions": [], "models": {"availableModels": []}});
-    assert_eq!(open(&models), Some(("s".to_owned(), ModelSetting::SetModel)));
+    assert_eq!(open(&models), Some((Some("s".to_owned()), ModelSetting::SetModel)));
     assert_eq!(
         open(&json!({"sessionId": "s", "configOptions": 7})),
-        Some(("s".to_owned(), ModelSetting::Absent))
+        Some((Some("s".to_owned()), ModelSetting::Absent))
     );
-    assert_eq!(open(&json!({})), None);
+    for nothing in [json!({}), json!(null)] {
+        assert_eq!(open(&nothing), Some((None, ModelSetting::Absent)));
+    }
+    assert_eq!(open(&json!([])), None);
 
     let usage = schema::Usage::new(100, 60, 40).cached_read_tokens(7_u64);
     let answer = schema::PromptResponse::new(schema::StopReason::MaxTurnRequests).usage(usage);
@@ -94,6 +113,36 @@ fn answers_of_the_schema_are_read() {
     let odd = json!({"stopReason": "new_word", "usage": {"inputTokens": -1}});
     assert_eq!(turn(&raw(&odd)), Some(Turn { stop: Stop::EndTurn, text: None, usage: None }));
     assert_eq!(turn(&raw(&json!({"usage": {}}))), None);
+}
+
+#[test]
+fn lists_and_replays_of_the_schema_are_read() {
+    let known = |id: &str| schema::SessionInfo::new(schema::SessionId::new(id), "/agent");
+    let page = schema::ListSessionsResponse::new(vec![known("s1"), known("s2")]).next_cursor("c".to_owned());
+    let next = Some("c".to_owned());
+    assert_eq!(listed(&raw(&page), "s2"), Some(Listed { found: true, next: next.clone() }));
+    assert_eq!(listed(&raw(&page), "s3"), Some(Listed { found: false, next }));
+    assert_eq!(
+        listed(&raw(&json!({"sessions": [7, {"sessionId": "s"}]})), "s"),
+        Some(Listed { found: true, next: None })
+    );
+    assert_eq!(listed(&raw(&json!({})), "s"), None);
+
+    use schema::{ContentChunk, SessionUpdate};
+    let piece = |update: &SessionUpdate| replayed(&raw(&json!({"sessionId": "s", "update": update})));
+    let chunk = |text: &str| ContentChunk::new(schema::ContentBlock::from(text));
+    assert_eq!(piece(&SessionUpdate::UserMessageChunk(chunk("a\nb"))), Replayed::User("a\nb".to_owned()));
+    assert_eq!(piece(&SessionUpdate::AgentMessageChunk(chunk("a"))), Replayed::Agent("a".to_owned()));
+    assert_eq!(piece(&SessionUpdate::AgentThoughtChunk(chunk("a"))), Replayed::Act);
+    assert_eq!(piece(&SessionUpdate::ToolCall(schema::ToolCall::new("t1", "Read"))), Replayed::Act);
+    assert_eq!(piece(&SessionUpdate::UsageUpdate(schema::UsageUpdate::new(5, 9))), Replayed::Used(5));
+    for other in
+        [json!({"sessionUpdate": "available_commands_update"}), json!({"sessionUpdate": 7}), json!(7)]
+    {
+        assert_eq!(replayed(&raw(&json!({"sessionId": "s", "update": other}))), Replayed::Other);
+    }
+    let image = json!({"sessionUpdate": "user_message_chunk", "content": {"type": "image", "data": ""}});
+    assert_eq!(replayed(&raw(&json!({"update": image}))), Replayed::User(String::new()));
 }
 
 #[track_caller]

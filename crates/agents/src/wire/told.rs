@@ -17,6 +17,19 @@ pub(crate) struct Initialized {
     pub(crate) takes_system_prompt: bool,
     /// How it reaches tool servers.
     pub(crate) mcp: McpOver,
+    /// What it can do with sessions that it had before.
+    pub(crate) stored: Stored,
+}
+
+/// What an agent can do with sessions of its earlier processes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stored {
+    /// `session/load`: it replays the session's history.
+    pub(crate) load: bool,
+    /// `session/resume`: it goes on without a replay.
+    pub(crate) resume: bool,
+    /// `session/list`: it tells which there are.
+    pub(crate) list: bool,
 }
 
 /// How an agent reaches tool servers.
@@ -40,6 +53,7 @@ pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
     #[derive(Deserialize, Default)]
     #[serde(rename_all = "camelCase", default)]
     struct Capabilities {
+        load_session: Option<bool>,
         session_capabilities: Option<SessionCapabilities>,
         mcp_capabilities: Option<McpCapabilities>,
     }
@@ -52,17 +66,24 @@ pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
     #[serde(rename_all = "camelCase", default)]
     struct SessionCapabilities {
         system_prompt: Option<serde::de::IgnoredAny>,
+        resume: Option<serde::de::IgnoredAny>,
+        list: Option<serde::de::IgnoredAny>,
     }
     let answer: Answer<'_> = serde_json::from_str(answer.get()).ok()?;
     let capabilities: Capabilities =
         answer.agent_capabilities.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-    let takes_system_prompt =
-        capabilities.session_capabilities.is_some_and(|session| session.system_prompt.is_some());
+    let session = capabilities.session_capabilities.unwrap_or_default();
+    let stored = Stored {
+        load: capabilities.load_session == Some(true),
+        resume: session.resume.is_some(),
+        list: session.list.is_some(),
+    };
     let mcp = match capabilities.mcp_capabilities {
         Some(McpCapabilities { http: true }) => McpOver::Http,
         Some(McpCapabilities { http: false }) | None => McpOver::Stdio,
     };
-    Some(Initialized { version: answer.protocol_version, takes_system_prompt, mcp })
+    let takes_system_prompt = session.system_prompt.is_some();
+    Some(Initialized { version: answer.protocol_version, takes_system_prompt, mcp, stored })
 }
 
 /// How a session lets its model be set.
@@ -76,21 +97,21 @@ pub(crate) enum ModelSetting {
     Absent,
 }
 
-/// What the answer to `session/new` tells.
+/// What the answer to `session/new`, `session/load` or `session/resume` tells.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Opened {
-    /// The agent's id of the session.
-    pub(crate) native: String,
+    /// The agent's id of the session; the latter two need not tell it.
+    pub(crate) native: Option<String>,
     /// How its model can be set.
     pub(crate) model: ModelSetting,
 }
 
-/// Reads the answer to `session/new`; `None` if it is none.
+/// Reads the answer to `session/new`, `session/load` or `session/resume`; `None` if it is none. `null` tells nothing.
 pub(crate) fn opened(answer: &RawValue) -> Option<Opened> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Answer<'a> {
-        session_id: String,
+        session_id: Option<String>,
         #[serde(borrow)]
         config_options: Option<&'a RawValue>,
         models: Option<serde::de::IgnoredAny>,
@@ -100,7 +121,10 @@ pub(crate) fn opened(answer: &RawValue) -> Option<Opened> {
         #[serde(borrow)]
         id: Cow<'a, str>,
     }
-    let answer: Answer<'_> = serde_json::from_str(answer.get()).ok()?;
+    let answer: Option<Answer<'_>> = serde_json::from_str(answer.get()).ok()?;
+    let Some(answer) = answer else {
+        return Some(Opened { native: None, model: ModelSetting::Absent });
+    };
     let options: Vec<ConfigOption<'_>> =
         answer.config_options.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
     let model = if options.iter().any(|option| option.id == MODEL_CONFIG_ID) {

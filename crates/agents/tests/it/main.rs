@@ -5,6 +5,7 @@
 mod hiding;
 mod memory;
 mod misbehaviour;
+mod reloads;
 mod trees;
 mod turns;
 mod world;

@@ -78,6 +78,7 @@ impl World {
             cwd: self.path("agent"),
             env: env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             secrets: Secrets::default(),
+            reload: None,
             system_prompt: None,
             model: None,
             tools: None,

@@ -5,11 +5,14 @@
 //!
 //! | field | is |
 //! | --- | --- |
-//! | `native` | id of its sessions; default `scripted-PID`; the second and later sessions get `-2`, `-3`, … |
+//! | `native` | id of its sessions; default `scripted-PID`, with a store `scripted-PID-TIME`; the second and later sessions get `-2`, `-3`, … |
 //! | `version` | protocol version that it answers; default 1 |
 //! | `system_prompt` | true: it advertises `sessionCapabilities.systemPrompt` |
 //! | `models` | `{"by": "config_option" or "set_model", "names": [..]}`: its models; others are refused |
 //! | `mcp_http` | true: it advertises `mcpCapabilities.http`; else it starts tool servers as programs |
+//! | `store` | true or a folder: it keeps its sessions there (true: in `.scripted-sessions` where it works) and can reload them |
+//! | `reload` | how: some of `load`, `resume`, `list`; default `["load"]` with a store, else none |
+//! | `load`, `resume` | steps taken before it answers that request; default `[{"replay": 0}]` and none |
 //! | `ignore_eof` | true: it lives on when its input ends; else it exits with 0 at once, wherever it is |
 //! | `start`, `initialize`, `new`, `cancel` | steps taken before it reads anything, before it answers that request, and when a cancel arrives |
 //! | `prompt` | steps of a turn; default `[{"echo": 0}]` |
@@ -28,6 +31,9 @@
 //! | `tool` {id, title, kind}, `tool_update` {id, status, title}, `plan` \[S\], `thought` S, `used` N, `compacted` S | streams that update; `compacted` with this status |
 //! | `update` {..} | streams this update as it is |
 //! | `permission` {title, options: \[kinds\]} | asks for it, waits for the answer; option ids are the kinds |
+//! | `replay` N | streams the next N messages of the session's history; 0: all that are left |
+//! | `recall` S | streams `yes` if something that was said in the session before this prompt holds S, else `no` |
+//! | `forget` true | forgets the session's history |
 //! | `tools` true | lists the tools of the session's first tool server and streams their names |
 //! | `call` {name, arguments, quiet} | calls a tool and streams what it tells, `ERROR: ` before a failure; `quiet` true: only logs it |
 //! | `request` {method, params} | asks the client, waits for the answer |
@@ -42,17 +48,20 @@
 //! | `exit` N, `signal` N | exits with that code, kills itself by that signal |
 //! | `close` true | closes its standard output |
 //! | `answer` {stop, usage, times, id} | answers the request at hand; a turn's `stop` default `end_turn`; `usage` as the protocol's; `times` over; `id` instead of the request's, or `previous` |
+//! | `result` {..} | adds these fields to the answer that will be given |
 //! | `error` {code, message, data} | answers with an error |
 //! | `silent` true | does not answer |
 //!
 //! After the last step the request is answered, unless it was. With `SCRIPTED_LOG` set, it appends JSON lines to
 //! that file: `{"start": {pid, cwd, env}}`, `{"in": LINE}` for each line read, `{"prompt": TEXT}` for each turn,
-//! `{"called": {name, text}}` for each call of a tool, `{"eof": true}`.
+//! `{"opened": {by, session, system}}` for each session by the last part of the method that opened it, with the text of
+//! its system prompt, `{"called": {name, text}}` for each call of a tool, `{"eof": true}`.
 
 mod daemon;
 mod line;
 mod player;
 mod script;
+mod store;
 mod tool_client;
 
 use std::sync::mpsc;

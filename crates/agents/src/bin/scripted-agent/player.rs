@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::line;
 use crate::script::Script;
+use crate::store::Store;
 use crate::tool_client::ToolClient;
 
 mod steps;
@@ -20,6 +21,9 @@ pub(crate) struct Player {
     sessions: usize,
     turns: usize,
     session: String,
+    store: Option<Store>,
+    /// What it said in the turn.
+    said: String,
     /// Of the newest session.
     tools: Option<ToolClient>,
     cancelled: bool,
@@ -41,8 +45,11 @@ struct Request {
 impl Player {
     /// An agent that has begun nothing.
     pub(crate) fn new(script: Script, heard: Receiver<Value>) -> Self {
+        let store = Store::new(script.field("store"));
         Self {
             script,
+            store,
+            said: String::new(),
             heard,
             waiting: VecDeque::new(),
             sessions: 0,
@@ -84,7 +91,18 @@ impl Player {
             Some("initialize") => (self.initialized(), steps(self, "initialize")),
             Some("session/new") => {
                 self.tools = ToolClient::new(&params["mcpServers"][0]);
-                (self.opened(), steps(self, "new"))
+                let opened = self.opened();
+                log_opened("new", &self.session, params);
+                (opened, steps(self, "new"))
+            }
+            Some("session/list") => (self.listed(), Vec::new()),
+            Some("session/load") => {
+                self.reload("load", message, &[json!({ "replay": 0 })]);
+                return;
+            }
+            Some("session/resume") => {
+                self.reload("resume", message, &[]);
+                return;
             }
             Some("session/prompt") => {
                 self.prompt(message["id"].clone(), params);
@@ -122,21 +140,64 @@ impl Player {
         if self.script.field("system_prompt") == true {
             session["systemPrompt"] = json!({});
         }
+        for by in ["resume", "list"].into_iter().filter(|by| self.reloads_by(by)) {
+            session[by] = json!({});
+        }
         json!({
             "protocolVersion": self.script.field("version").as_u64().unwrap_or(1),
-            "agentCapabilities": { "loadSession": false, "sessionCapabilities": session,
+            "agentCapabilities": { "loadSession": self.reloads_by("load"), "sessionCapabilities": session,
                 "mcpCapabilities": { "http": self.script.field("mcp_http") == true, "sse": false } },
             "agentInfo": { "name": "scripted-agent", "version": "1" },
             "authMethods": [],
         })
     }
 
+    fn reloads_by(&self, by: &str) -> bool {
+        match self.script.field("reload").as_array() {
+            Some(ways) => ways.iter().any(|way| way == by),
+            None => by == "load" && self.store.is_some(),
+        }
+    }
+
+    fn listed(&self) -> Value {
+        let cwd = std::env::current_dir().unwrap_or_default();
+        let known = self.store.as_ref().map(Store::sessions).unwrap_or_default();
+        let known: Vec<Value> =
+            known.iter().map(|session| json!({ "sessionId": session, "cwd": cwd })).collect();
+        json!({ "sessions": known })
+    }
+
+    /// Opens a session of an earlier process again.
+    fn reload(&mut self, by: &str, message: &Value, default: &[Value]) {
+        let session = message["params"]["sessionId"].as_str().unwrap_or_default();
+        let known = self.store.as_mut().is_some_and(|store| store.reload(session).is_ok());
+        let mut request = Request::new(message["id"].clone(), json!({}));
+        let mut steps = self.script.steps(by).unwrap_or_else(|| default.to_vec());
+        if known {
+            self.tools = ToolClient::new(&message["params"]["mcpServers"][0]);
+            session.clone_into(&mut self.session);
+            log_opened(by, session, &message["params"]);
+        } else {
+            request.result = Value::Null;
+            steps = vec![json!({ "error": { "code": -32002, "message": "Resource not found" } })];
+        }
+        self.answer(&steps, request);
+    }
+
     fn opened(&mut self) -> Value {
-        let own = format!("scripted-{}", std::process::id());
+        let mut own = format!("scripted-{}", std::process::id());
+        if self.store.is_some() {
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+            own = format!("{own}-{:x}", now.unwrap_or_default().as_nanos());
+        }
         let native = self.script.field("native").as_str().unwrap_or(&own);
         self.sessions += 1;
         self.session =
             if self.sessions == 1 { native.to_owned() } else { format!("{native}-{}", self.sessions) };
+        if let Some(Err(error)) = self.store.as_mut().map(|store| store.begin(&self.session)) {
+            eprintln!("scripted-agent: no session can be kept: {error}");
+            std::process::exit(2);
+        }
         let mut opened = json!({ "sessionId": self.session });
         let models = self.script.field("models");
         let names = self.models();
@@ -186,10 +247,25 @@ impl Player {
             own.or_else(|| self.script.turn(self.turns)).unwrap_or_else(|| vec![json!({ "echo": 0 })]);
         self.turns += 1;
         self.cancelled = false;
+        self.keep("user", &text);
+        self.said.clear();
         let mut request = Request::new(id, json!({ "stopReason": "end_turn" }));
         request.prompt = text;
         self.answer(&steps, request);
+        let said = std::mem::take(&mut self.said);
+        self.keep("agent", &said);
     }
+
+    fn keep(&mut self, who: &str, text: &str) {
+        if let Some(Err(error)) = self.store.as_mut().map(|store| store.add(who, text)) {
+            eprintln!("scripted-agent: what was said is not kept: {error}");
+        }
+    }
+}
+
+fn log_opened(by: &str, session: &str, params: &Value) {
+    let system = params["systemPrompt"]["content"][0]["text"].clone();
+    line::log(&json!({ "opened": { "by": by, "session": session, "system": system } }));
 }
 
 impl Request {

@@ -9,12 +9,16 @@ pub(crate) struct Script {
 }
 
 /// The fields that a script may have.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 16] = [
     "native",
     "version",
     "system_prompt",
     "models",
     "mcp_http",
+    "store",
+    "reload",
+    "load",
+    "resume",
     "ignore_eof",
     "start",
     "initialize",

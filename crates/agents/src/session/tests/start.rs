@@ -130,7 +130,14 @@ fn an_id_that_is_none_is_refused() {
 fn started(system_prompt: Prompted, notices: &[&str]) -> Done {
     let notices = ["a notice"].iter().chain(notices).map(|&notice| notice.to_owned()).collect();
     let system_prompt = system_prompt == Prompted::System;
-    Done::Event(EventKind::Started(Started { native: NativeId::from("s"), system_prompt, pid: 42, notices }))
+    Done::Event(EventKind::Started(Started {
+        native: NativeId::from("s"),
+        begun: Begun::New,
+        reloadable: false,
+        system_prompt,
+        pid: 42,
+        notices,
+    }))
 }
 
 #[derive(Clone, Copy, PartialEq)]

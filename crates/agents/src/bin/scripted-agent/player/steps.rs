@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{Player, Request};
+use crate::store::Store;
 use crate::tool_client::ToolClient;
 use crate::{daemon, line};
 
@@ -18,6 +19,7 @@ impl Player {
                 std::process::exit(2);
             };
             if !(self.stream(name, value, request)
+                || self.remember(name, value)
                 || self.use_tools(name, value)
                 || self.act(name, value)
                 || reply(name, value, request, self))
@@ -29,7 +31,7 @@ impl Player {
     }
 
     /// Takes a step that streams an update; false if it is none.
-    fn stream(&self, name: &str, value: &Value, request: &Request) -> bool {
+    fn stream(&mut self, name: &str, value: &Value, request: &Request) -> bool {
         let text = value.as_str().unwrap_or_default();
         let number = usize::try_from(value.as_u64().unwrap_or_default()).unwrap_or(usize::MAX);
         match name {
@@ -65,7 +67,27 @@ impl Player {
         true
     }
 
-    fn text(&self, text: &str) {
+    /// Takes a step that uses the history of the session; false if it is none.
+    fn remember(&mut self, name: &str, value: &Value) -> bool {
+        match name {
+            "replay" => {
+                let count = usize::try_from(value.as_u64().unwrap_or_default()).unwrap_or(usize::MAX);
+                let updates = self.store.as_mut().map(|store| store.replay(count)).unwrap_or_default();
+                updates.iter().for_each(|update| self.update(update));
+            }
+            "recall" => {
+                let text = value.as_str().unwrap_or_default();
+                let recalls = self.store.as_ref().is_some_and(|store| store.recalled(text));
+                self.text(if recalls { "yes" } else { "no" });
+            }
+            "forget" => self.store.iter_mut().for_each(Store::forget),
+            _ => return false,
+        }
+        true
+    }
+
+    fn text(&mut self, text: &str) {
+        self.said.push_str(text);
         self.update(
             &json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } }),
         );
@@ -247,6 +269,11 @@ fn reply(name: &str, value: &Value, request: &mut Request, player: &Player) -> b
                 line::write(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
             }
             request.answered |= id == request.id;
+        }
+        "result" => {
+            for (name, value) in value.as_object().into_iter().flatten() {
+                request.result[name] = value.clone();
+            }
         }
         "error" => {
             line::write(&json!({ "jsonrpc": "2.0", "id": request.id, "error": value }));
