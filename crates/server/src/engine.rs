@@ -14,6 +14,7 @@ mod permit;
 mod post;
 mod request;
 mod run;
+mod saved;
 mod tally;
 mod tool;
 mod turn;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use delivery::model::{AuthorKind, Epoch, Key, MessageId, RunId};
 use delivery::queue::{self, Queue};
 use delivery::residency::{self, EndReason, Pool, Residency};
-use delivery::turn::Telling;
+use delivery::turn::{Lease, Telling};
 use delivery::{Author, Limits, Moment, Timestamp};
 use storage::{Binding, Store};
 
@@ -38,6 +39,7 @@ pub use self::request::{Board, Brought, Post, Reply, Request, Spool};
 pub use self::tally::{Ended, Tally, Tokens};
 pub use self::tool::{Tool, ToolCall};
 use crate::error::{ApiError, Code};
+use crate::settings::Cold;
 
 /// What the engine must know from outside.
 #[derive(Clone)]
@@ -46,6 +48,8 @@ pub struct Rules {
     pub limits: Limits,
     /// The pool.
     pub pool: Pool,
+    /// When reloading a session is dear.
+    pub cold: Cold,
     /// How many agents one message may address.
     pub max_recipients: u32,
     /// Whether a binding's command can be started.
@@ -85,6 +89,8 @@ pub enum Command {
         binding: Box<Binding>,
         /// Text for a true system prompt; `None` where the policy keeps it in the turn.
         system_prompt: Option<String>,
+        /// The session to reload, if it is not to begin a new one.
+        reload: Option<agents::Reload>,
     },
     /// Send a prompt.
     Prompt {
@@ -145,6 +151,8 @@ struct Live {
     turn: Option<LiveTurn>,
     /// Why it is being ended, if it is.
     ending: Option<EndReason>,
+    /// Whether it could not reload its session: another process begins anew.
+    lost_session: bool,
 }
 
 /// A staged turn.
@@ -153,8 +161,14 @@ struct LiveTurn {
     run: RunId,
     /// Whether the prompt's bytes went to the agent: from then on the run is never tried again by itself.
     written: bool,
+    /// Cold, restored or warm.
+    lease: Lease,
     /// What it tells the session, to remember when it commits; `None` in direct conversations.
     telling: Option<Telling>,
+    /// The framing that it begins with, and how often the session had compacted by then.
+    framing: Option<(String, u64)>,
+    /// Whether it turned out that the session was not restored.
+    doubted: bool,
     /// Bytes of the answer's pieces so far.
     answer_bytes: u64,
     /// The agent declined, with this reason.

@@ -93,6 +93,7 @@ pub(crate) fn guide_binding(channel: &storage::Channel, guide: &[String]) -> New
         command: guide.to_vec(),
         delivery: delivery::Policy::Lean,
         session: delivery::model::SessionPolicy::Resident,
+        when_cold: delivery::model::WhenCold::Reload,
         supervised: true,
         env: Vec::new(),
         model: None,

@@ -113,6 +113,7 @@ pub async fn serve(
     let rules = Rules {
         limits: settings.limits,
         pool: settings.pool,
+        cold: settings.cold,
         max_recipients: settings.max_recipients,
         reachable: Arc::new(move |binding| reach.reachable(binding)),
     };

@@ -18,6 +18,8 @@ pub struct Settings {
     pub network: Network,
     /// Pool size (4) and idle limit (30 min).
     pub pool: Pool,
+    /// When reloading a session is dear: 50,000 tokens, an hour.
+    pub cold: Cold,
     /// Rows 30, lines 12, body 600 characters.
     pub limits: Limits,
     /// How many agents one message may address: 3.
@@ -40,6 +42,15 @@ pub struct Settings {
     pub log: Log,
     /// The server's own environment, out of which an agent's is picked (6.11).
     pub env: Vec<(String, String)>,
+}
+
+/// When reloading a session is dear (6.5): the provider has surely dropped it from its cache, and it holds much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cold {
+    /// Tokens that are not much.
+    pub tokens: u64,
+    /// How long no provider keeps what nobody asks for, in milliseconds.
+    pub cache_ms: u64,
 }
 
 /// What is logged, and how.

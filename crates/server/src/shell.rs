@@ -341,8 +341,9 @@ impl Worker {
         let mut runs_ended = false;
         while let Some(command) = self.engine.next_command() {
             match command {
-                Command::Start { key, epoch, binding, system_prompt } => {
+                Command::Start { key, epoch, binding, system_prompt, reload } => {
                     let spec = self.start.process(key.clone(), epoch, &binding, system_prompt);
+                    let spec = agents::Spec { reload, ..spec };
                     self.agents.carry_out(agents::Command::Start { key, epoch, spec: Box::new(spec) });
                 }
                 Command::Prompt { key, epoch, run, text } => {
@@ -368,6 +369,7 @@ impl Worker {
 fn kind_of(kind: &agents::EventKind) -> &'static str {
     match kind {
         agents::EventKind::Started(_) => "started",
+        agents::EventKind::ReloadFailed { .. } => "reload_failed",
         agents::EventKind::PromptWritten { .. } => "prompt_written",
         agents::EventKind::Update { .. } => "update",
         agents::EventKind::TurnEnded { .. } => "turn_ended",

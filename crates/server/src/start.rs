@@ -46,6 +46,7 @@ impl StartAgents {
             cwd: self.folder(binding),
             env: environment::pick(&self.env, &wishes),
             secrets: environment::secrets(&self.env, &wishes),
+            reload: None,
             system_prompt,
             model: binding.spec.model.clone(),
             tools: None,

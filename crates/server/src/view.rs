@@ -103,6 +103,7 @@ pub(crate) fn agent(
     let process = board.state(&key);
     let alive = matches!(process, State::Idle | State::Busy);
     let reachable = alive || start.reachable(&binding);
+    let saved = store.session(&key)?.is_some_and(|session| session.saved_at.is_some());
     let mut env_missing = start.missing(&binding);
     let mut spec = binding.spec;
     if rights::may_see_agent_setup(who).is_err() {
@@ -119,13 +120,14 @@ pub(crate) fn agent(
         command: spec.command,
         delivery: spec.delivery,
         session: spec.session,
+        when_cold: spec.when_cold,
         supervised: spec.supervised,
         addressed_by: spec.addressed_by,
         env: spec.env.into_iter().map(|var| var.name).collect(),
         env_missing,
         model: spec.model,
         cwd: spec.cwd,
-        state: state(process).to_owned(),
+        state: Standing::of(process, saved).as_str().to_owned(),
         reachable,
         open_runs: board.runs(&key).len(),
     })
@@ -203,14 +205,48 @@ fn waiting(run: &Run, board: &Board) -> Option<String> {
     }
 }
 
-pub(crate) fn state(state: State) -> &'static str {
-    match state {
-        State::Absent => "absent",
-        State::WaitingForPlace => "waiting_for_place",
-        State::Starting => "starting",
-        State::Idle => "idle",
-        State::Busy => "busy",
-        State::Ending => "ending",
+/// How an agent stands in a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// No process, and no session to go on with.
+    Absent,
+    /// No process, but a session that the next turn reloads.
+    Saved,
+    /// A turn is wanted but the pool is full.
+    WaitingForPlace,
+    /// Its process starts.
+    Starting,
+    /// Its process lives without a turn.
+    Idle,
+    /// It has a turn.
+    Busy,
+    /// Its process ends.
+    Ending,
+}
+
+impl Standing {
+    fn of(process: State, saved: bool) -> Self {
+        match process {
+            State::Absent if saved => Self::Saved,
+            State::Absent => Self::Absent,
+            State::WaitingForPlace => Self::WaitingForPlace,
+            State::Starting => Self::Starting,
+            State::Idle => Self::Idle,
+            State::Busy => Self::Busy,
+            State::Ending => Self::Ending,
+        }
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Saved => "saved",
+            Self::WaitingForPlace => "waiting_for_place",
+            Self::Starting => "starting",
+            Self::Idle => "idle",
+            Self::Busy => "busy",
+            Self::Ending => "ending",
+        }
     }
 }
 

@@ -8,7 +8,7 @@ mod thread;
 mod transfer;
 
 use delivery::Timestamp;
-use delivery::model::{Policy, SessionPolicy};
+use delivery::model::{Policy, SessionPolicy, WhenCold};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -290,6 +290,10 @@ pub struct AddAgent {
     /// Session policy.
     #[schema(value_type = schema::SessionPolicy)]
     pub session: SessionPolicy,
+    /// What becomes of a large session that the provider does not cache any more; `reload` if absent.
+    #[serde(default)]
+    #[schema(value_type = schema::WhenCold)]
+    pub when_cold: WhenCold,
     /// Whether people answer its permission requests.
     pub supervised: bool,
     /// Its own environment.
@@ -329,6 +333,9 @@ pub struct Agent {
     /// Session policy.
     #[schema(value_type = schema::SessionPolicy)]
     pub session: SessionPolicy,
+    /// What becomes of a large session that the provider does not cache any more.
+    #[schema(value_type = schema::WhenCold)]
+    pub when_cold: WhenCold,
     /// Whether people answer its permission requests.
     pub supervised: bool,
     /// Whose messages make runs of it.
@@ -345,7 +352,8 @@ pub struct Agent {
     /// Working directory, if set.
     #[schema(required = true)]
     pub cwd: Option<String>,
-    /// `absent`, `waiting_for_place`, `starting`, `idle`, `busy`, `ending`.
+    /// `absent`, `saved` (no process, but a session that the next turn reloads), `waiting_for_place`, `starting`, `idle`,
+    /// `busy`, `ending`.
     #[schema(value_type = schema::AgentState)]
     pub state: String,
     /// Whether its process lives or its command can be started.

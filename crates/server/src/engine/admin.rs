@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use delivery::mention::is_handle;
-use delivery::model::{ChannelId, MessageId, SessionPolicy};
+use delivery::model::{ChannelId, MessageId};
 use delivery::queue;
 use delivery::residency;
 use delivery::watermark::IDS_MAX;
@@ -12,6 +12,7 @@ use storage::{
 };
 
 use super::request::key_of;
+use super::saved::FRESH;
 use super::{Engine, Now, Reply};
 use crate::error::{ApiError, Code};
 use crate::reach;
@@ -71,8 +72,9 @@ impl Engine {
         for run in runs {
             self.forget(&run, queue::Event::Ended { key: key.clone(), run: run.clone() });
         }
-        if let Some(live) = self.live.get_mut(&key) {
-            live.turn = None;
+        match self.live.get_mut(&key) {
+            Some(live) => live.turn = None,
+            None => store.end_session(&key, "the agent was removed from the channel", now.wall)?,
         }
         self.residency.handle(residency::Event::Removed(key), now.mono);
         Ok(Reply::Binding(Box::new(binding)))
@@ -86,8 +88,14 @@ impl Engine {
         now: Now,
     ) -> Result<Reply, ApiError> {
         let binding = bound(store, channel, handle)?;
+        let key = key_of(&binding);
+        // Durably, so that a restart does not take it back.
+        match self.live.contains_key(&key) {
+            true => store.bar_session(&key, FRESH)?,
+            false => store.end_session(&key, FRESH, now.wall)?,
+        }
         self.touched = true;
-        self.residency.handle(residency::Event::Fresh(key_of(&binding)), now.mono);
+        self.residency.handle(residency::Event::Fresh(key), now.mono);
         Ok(Reply::Binding(Box::new(binding)))
     }
 
@@ -233,14 +241,6 @@ fn check_watermark(store: &dyn Store, placed: &PlacedWatermark) -> Result<(), Ap
 }
 
 fn check_agent(new: &NewBinding) -> Result<(), ApiError> {
-    match new.session {
-        SessionPolicy::Resident | SessionPolicy::Fresh => {}
-        SessionPolicy::Saved => {
-            return Err(ApiError::invalid(
-                "saved sessions are not supported yet; use --session resident (the default) or fresh",
-            ));
-        }
-    }
     let program = new.command.first().map(String::as_str).unwrap_or_default();
     if program.trim().is_empty() {
         return Err(ApiError::invalid(

@@ -1,14 +1,16 @@
 //! What agent processes report, and what becomes of their runs.
 
-use agents::{EventKind, Started, Stop, Turn, Update};
+use agents::{Begun, EventKind, Started, Stop, Turn, Update};
 use delivery::answer::{MESSAGE_BYTES_MAX, split};
 use delivery::model::{AuthorKind, Epoch, Key, NativeId, RunId, SessionPolicy};
 use delivery::residency::{self, After, EndReason};
+use delivery::turn::Lease;
 use delivery::{Author, queue};
 use serde_json::json;
 use storage::{Binding, Ending, Run, RunStatus, Store, Usage};
 
 use super::run::{read_told, say, tell_end, write_told};
+use super::saved::{self, FRESH, SAME_ID, let_go};
 use super::{Command, Engine, Live, Now, Piece, host};
 use crate::error::ApiError;
 use crate::preset;
@@ -36,10 +38,12 @@ impl Engine {
         }
         match kind {
             EventKind::Started(started) => self.started(store, key, epoch, &started, now),
+            EventKind::ReloadFailed { reason } => self.reload_failed(store, &key, &reason, now),
             EventKind::PromptWritten { run } => {
                 if let Some(turn) = self.turn_of(&key, &run) {
                     turn.written = true;
                     self.touched = true;
+                    store.touch_session(&key, now.wall)?;
                 }
                 Ok(())
             }
@@ -72,9 +76,28 @@ impl Engine {
         started: &Started,
         now: Now,
     ) -> Result<(), ApiError> {
-        let binding = store.binding(&key.binding)?;
-        let system = started.system_prompt.then(|| self.system_prompt(&binding)).flatten();
-        begin_session(store, &key, &started.native, epoch, system.as_deref(), now)?;
+        // What is ending gets no turn: its session stays as it is.
+        if self.live.get(&key).is_none_or(|live| live.ending.is_some()) {
+            return Ok(());
+        }
+        let restored = match started.begun {
+            Begun::New => {
+                let binding = store.binding(&key.binding)?;
+                let system = started.system_prompt.then(|| self.system_prompt(&binding)).flatten();
+                begin_session(store, &key, &started.native, epoch, system.as_deref(), now)?;
+                if !started.reloadable {
+                    saved::bar_unreloadable(store, &key)?;
+                }
+                false
+            }
+            Begun::Restored => {
+                let system = store.session(&key)?.and_then(|session| session.system);
+                let system = system.filter(|_| started.system_prompt);
+                store.reload_session(&key, epoch, system.as_deref(), now.wall)?;
+                change_told(store, &key, delivery::turn::Told::reloaded)?;
+                true
+            }
+        };
         if let (Some(run), false) = (self.queue.current(&key).cloned(), started.notices.is_empty()) {
             let run = store.run(&run)?;
             for text in &started.notices {
@@ -90,7 +113,7 @@ impl Engine {
         if let Some(live) = self.live.get_mut(&key) {
             live.started = true;
         }
-        self.residency.handle(residency::Event::Started { key, epoch, restored: false }, now.mono);
+        self.residency.handle(residency::Event::Started { key, epoch, restored }, now.mono);
         Ok(())
     }
 
@@ -113,7 +136,12 @@ impl Engine {
                 return Ok(());
             }
             Update::Other => return Ok(()),
-            Update::Used(used) => return change_told(store, key, |told| told.used(used)),
+            Update::Used(used) => {
+                if turn.lease == Lease::Restored && !turn.doubted {
+                    self.check_restored(store, key, used, now)?;
+                }
+                return change_told(store, key, |told| told.used(used));
+            }
             Update::Compacted => {
                 change_told(store, key, delivery::turn::Told::compacted)?;
                 ("notice", json!({ "text": "the agent compacted its context" }))
@@ -167,10 +195,7 @@ impl Engine {
     ) -> Result<(), ApiError> {
         let run = store.run(run)?;
         let binding = store.binding(&key.binding)?;
-        let after = match binding.spec.session {
-            SessionPolicy::Resident | SessionPolicy::Saved => After::Keep,
-            SessionPolicy::Fresh => After::End,
-        };
+        let after = self.after(key, &binding);
         let ended = self.turn_of(key, &run.id);
         let (declined, posts) = ended.map_or((None, 0), |turn| (turn.declined.clone(), turn.posts));
         let usage = turn.usage.map(usage_of);
@@ -193,6 +218,17 @@ impl Engine {
         }
         let error = if status == RunStatus::Succeeded { None } else { error };
         self.settle(store, key, &Ending { status, error, usage, told: None }, after, now)
+    }
+
+    /// What becomes of a process whose turn has ended (6.5).
+    fn after(&self, key: &Key, binding: &Binding) -> After {
+        let doubted = self.live.get(key).and_then(|live| live.turn.as_ref()).is_some_and(|turn| turn.doubted);
+        match binding.spec.session {
+            _ if doubted => After::End,
+            SessionPolicy::Resident => After::Keep,
+            SessionPolicy::Saved => After::Save,
+            SessionPolicy::Fresh => After::End,
+        }
     }
 
     /// Posts a reply, in parts if it is long, and calls the agents that it begins with.
@@ -229,7 +265,8 @@ impl Engine {
         let status = if cancelled { RunStatus::Cancelled } else { RunStatus::Failed };
         tell_end(store, &run, status, reason, now)?;
         let ending = Ending { status, error: Some(reason.to_owned()), usage: None, told: None };
-        self.settle(store, key, &ending, After::Keep, now)
+        let after = self.after(key, &store.binding(&key.binding)?);
+        self.settle(store, key, &ending, after, now)
     }
 
     /// A process is gone. The run that it had fails if its prompt may have been written, and waits for a new process
@@ -242,11 +279,16 @@ impl Engine {
         reason: Option<String>,
         now: Now,
     ) -> Result<(), ApiError> {
-        let Some(Live { started, turn, ending, .. }) = self.live.get(&key).cloned() else { return Ok(()) };
+        let Some(Live { started, turn, ending, lost_session, .. }) = self.live.get(&key).cloned() else {
+            return Ok(());
+        };
         let reason = reason.unwrap_or_else(|| "its process was ended".to_owned());
         match turn {
             Some(turn) if turn.written || turn.cancelling || self.tried.contains(&turn.run) => {
                 self.turn_failed(store, &key, &turn.run, &reason, now)?;
+                if ending.is_none() {
+                    saved::crashed(store, &key)?;
+                }
             }
             Some(turn) => {
                 store.unstage(&turn.run, now.wall)?;
@@ -255,8 +297,9 @@ impl Engine {
             }
             None => {}
         }
-        store.end_session(&key, &session_end(ending, &reason), now.wall)?;
-        let stillborn = if started || ending.is_some() { None } else { self.queue.current(&key).cloned() };
+        let_go(store, &key, ending, &session_end(ending, &reason), now)?;
+        let begins_anew = started || ending.is_some() || lost_session;
+        let stillborn = if begins_anew { None } else { self.queue.current(&key).cloned() };
         if let Some(id) = &stillborn {
             let run = store.run(id)?;
             let reason = self.with_install(&store.binding(&key.binding)?, reason);
@@ -289,7 +332,8 @@ fn session_end(ending: Option<EndReason>, reason: &str) -> String {
     match ending {
         Some(EndReason::Idle) => "its last process was idle for longer than the limit".to_owned(),
         Some(EndReason::Evicted) => "its last process made room for another agent (pool_size)".to_owned(),
-        Some(EndReason::Fresh) => "a fresh session was asked for".to_owned(),
+        Some(EndReason::Saved) => "its session policy is saved: no process stays between turns".to_owned(),
+        Some(EndReason::Fresh) => FRESH.to_owned(),
         Some(EndReason::Removed) => "the agent was removed from the channel".to_owned(),
         Some(EndReason::Shutdown) => "the server was stopped".to_owned(),
         None => format!("its last process went away: {}", short(reason.lines().next().unwrap_or_default())),
@@ -310,6 +354,7 @@ fn begin_session(
     for n in 0..IDS_TRIED_MAX {
         match store.begin_session(key, &own, epoch, system, now.wall) {
             Err(storage::Error::Exists { .. }) => own = NativeId(format!("{native}~{}.{n}", epoch.0)),
+            Ok(_) if n > 0 => return Ok(store.bar_session(key, SAME_ID)?),
             other => return Ok(other.map(|_| ())?),
         }
     }
@@ -383,7 +428,7 @@ fn usage_of(usage: agents::Usage) -> Usage {
 }
 
 /// A text of at most [`STEP_BYTES_MAX`] bytes.
-fn short(text: &str) -> &str {
+pub(super) fn short(text: &str) -> &str {
     let mut end = text.len().min(STEP_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;

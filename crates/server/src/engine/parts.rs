@@ -50,10 +50,12 @@ pub(super) fn of_mention(
 pub(super) fn of_direct(sent: &str, rows: &[&Row]) -> Parts {
     let mut parts = Parts::new();
     let mut end = sent.len();
-    if let [.., newest] = rows
-        && sent == clean::text(&newest.text)
+    // Alone, or behind framing alone.
+    if let [earlier @ .., newest] = rows
+        && let Some(before) = sent.strip_suffix(clean::text(&newest.text).as_str())
+        && (before.is_empty() || earlier.is_empty())
     {
-        return vec![(newest.id.clone(), 0..end)];
+        return vec![(newest.id.clone(), before.len()..end)];
     }
     for row in rows.iter().rev() {
         let label = match row.author.kind {

@@ -7,6 +7,7 @@ use delivery::{Author, queue};
 use storage::{CredentialKind, Ending, Message, NewMessage, Run, RunStatus, Store};
 
 use super::post::{posted, refuse_archived};
+use super::saved::let_go;
 use super::tool::keep_fetched;
 use super::{Command, Engine, Now, Reply, host};
 use crate::error::ApiError;
@@ -14,20 +15,23 @@ use crate::error::ApiError;
 /// Why sessions end with their server.
 const RESTARTED: &str = "the server was restarted";
 
+/// Why sessions end when a backup is restored.
+const RESTORED_SESSION: &str = "the server was restored from a backup";
+
 /// Why a run that waited when a backup was made does not begin: the server before may have had its turn since.
 const RESTORED: &str = "it waited when the backup was made that this server was restored from; whether it was answered \
                         after that is not known";
 
 impl Engine {
-    /// Takes up the runs that the last server left (2.8). After a restore none begins: it may have had its turn since
-    /// the backup was made, and what an agent did once must not happen twice.
+    /// Takes up the runs that the last server left (2.8), and its sessions. After a restore no run begins: it may have
+    /// had its turn since the backup was made, and what an agent did once must not happen twice. No session goes on
+    /// then, either: what it was told since is not known.
     pub(super) fn pick_up_runs(&mut self, store: &mut dyn Store, now: Now) -> Result<(), ApiError> {
         let restored = store.take_restored()?;
         if restored {
             end_links(store, now)?;
         }
         for run in store.open_runs()? {
-            store.end_session(&run.key, RESTARTED, now.wall)?;
             match run.status {
                 RunStatus::Queued if restored => {
                     self.end_visibly(store, &run, RunStatus::Cancelled, RESTORED, now)?;
@@ -42,7 +46,11 @@ impl Engine {
             }
         }
         for binding in store.bindings(None)? {
-            store.end_session(&super::request::key_of(&binding), RESTARTED, now.wall)?;
+            let key = super::request::key_of(&binding);
+            match restored {
+                true => store.end_session(&key, RESTORED_SESSION, now.wall)?,
+                false => let_go(store, &key, None, RESTARTED, now)?,
+            }
         }
         Ok(())
     }
@@ -131,6 +139,7 @@ impl Engine {
         let epoch = self.live[key].epoch;
         let told = self.told_after(store, key, &turn, ending.status)?;
         let counts = store.end_run(&turn.run, &Ending { told, ..ending.clone() }, now.wall)?;
+        store.touch_session(key, now.wall)?;
         if counts {
             keep_fetched(store, key, &turn)?;
         }
@@ -151,10 +160,18 @@ impl Engine {
         turn: &super::LiveTurn,
         status: RunStatus,
     ) -> Result<Option<String>, ApiError> {
-        let (Some(session), Some(telling)) = (store.session(key)?, &turn.telling) else { return Ok(None) };
+        let Some(session) = store.session(key)? else { return Ok(None) };
         let mut told = read_told(&session.told);
         match status {
-            RunStatus::Succeeded | RunStatus::Declined => told.committed(telling.clone(), turn.answer_bytes),
+            RunStatus::Succeeded | RunStatus::Declined => {
+                if let Some(telling) = &turn.telling {
+                    told.committed(telling.clone(), turn.answer_bytes);
+                }
+                if let Some((framing, compactions)) = &turn.framing {
+                    told.framed(framing, *compactions);
+                }
+                told.answered();
+            }
             RunStatus::Failed | RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running => {
                 told.failed()
             }

@@ -3,6 +3,8 @@
 mod among;
 mod identity;
 mod moved;
+mod policies;
+mod saved;
 mod tools;
 mod world;
 

@@ -25,6 +25,7 @@ struct Built {
     shown: Vec<(MessageId, u32)>,
     parts: Parts,
     telling: Option<Telling>,
+    framing: Option<String>,
 }
 
 impl Engine {
@@ -37,9 +38,13 @@ impl Engine {
     ) -> Result<(), ApiError> {
         let binding = store.binding(&key.binding)?;
         store.raise_epoch(&key, epoch, now.wall)?;
-        let system_prompt = self.system_prompt(&binding);
-        self.live.insert(key.clone(), Live { epoch, started: false, turn: None, ending: None });
-        self.out.push_back(Command::Start { key, epoch, binding: Box::new(binding), system_prompt });
+        let (system_prompt, reload) = match self.to_reload(store, &binding, &key, now)? {
+            Some(saved) => (saved.system, Some(saved.reload)),
+            None => (self.system_prompt(&binding), None),
+        };
+        let live = Live { epoch, started: false, turn: None, ending: None, lost_session: false };
+        self.live.insert(key.clone(), live);
+        self.out.push_back(Command::Start { key, epoch, binding: Box::new(binding), system_prompt, reload });
         Ok(())
     }
 
@@ -82,11 +87,16 @@ impl Engine {
             }
             None => (None, (0, None)),
         };
+        let compactions = read_told(&session.told).compactions;
+        let why = match lease {
+            Lease::Restored => self.restored_why(&session, now),
+            Lease::Cold | Lease::Warm => why(store, &binding, key, lease)?,
+        };
         let staged = Staged {
             native: session.native,
             epoch,
             lease,
-            why: why(store, &binding, key, lease)?,
+            why,
             sent: built.sent.clone(),
             system: session.system,
             shown: built.shown,
@@ -99,7 +109,10 @@ impl Engine {
         let turn = LiveTurn {
             run: run.id.clone(),
             written: false,
+            lease,
             telling: built.telling,
+            framing: built.framing.map(|framing| (framing, compactions)),
+            doubted: false,
             answer_bytes: 0,
             declined: None,
             cancelling: false,
@@ -166,11 +179,12 @@ impl Engine {
         let payload = self.payload(store, binding, run, message)?;
         let told = read_told(&session.told);
         let turn = mention_text(policy, &payload, &told, session, rendered.block.as_deref());
-        let framing = framing(binding, session);
+        let framing = framing(binding, session, lease);
         let sent = plan(lease, framing.as_deref(), &Conversation::Mention(turn.text.clone()), policy);
+        let framing = framing.filter(|framing| sent.starts_with(framing.as_str()));
         let parts = parts::of_mention(&sent, &turn.text, rendered.block.as_deref(), &rendered, &run.message);
         let shown = revised(&rendered.shown, &revisions);
-        Ok(Built { sent, rendered: Some(rendered), shown, parts, telling: Some(turn.telling) })
+        Ok(Built { sent, rendered: Some(rendered), shown, parts, telling: Some(turn.telling), framing })
     }
 
     fn pending(&self, key: &Key) -> Vec<MessageId> {
@@ -224,8 +238,9 @@ impl Engine {
 /// Why the lease is what it is, for people.
 fn why(store: &dyn Store, binding: &Binding, key: &Key, lease: Lease) -> Result<String, ApiError> {
     let end = match (lease, binding.spec.session) {
-        (Lease::Warm, _) => return Ok("its process has had a turn of this session".to_owned()),
-        (Lease::Restored, _) => return Ok("a new process reloaded the session".to_owned()),
+        (Lease::Warm | Lease::Restored, _) => {
+            return Ok("its process has had a turn of this session".to_owned());
+        }
         (Lease::Cold, SessionPolicy::Fresh) => {
             Some("its session policy is fresh: a new one every run".to_owned())
         }
@@ -234,23 +249,28 @@ fn why(store: &dyn Store, binding: &Binding, key: &Key, lease: Lease) -> Result<
     Ok(end.unwrap_or_else(|| "this is its first session in the channel".to_owned()))
 }
 
-/// 5.3: base keeps one when supervised and resident; lean when resident or saved.
+/// 5.3: base keeps one when supervised and resident, or saved; lean when resident or saved.
 pub(super) fn keeps_session(binding: &Binding) -> bool {
-    let kept = match binding.spec.session {
-        SessionPolicy::Resident | SessionPolicy::Saved => true,
-        SessionPolicy::Fresh => false,
-    };
-    match binding.spec.delivery {
-        Policy::Base => kept && binding.spec.supervised,
-        Policy::Lean | Policy::Window => kept,
+    match (binding.spec.session, binding.spec.delivery) {
+        (SessionPolicy::Saved, _) => true,
+        (SessionPolicy::Resident, Policy::Base) => binding.spec.supervised,
+        (SessionPolicy::Resident, Policy::Lean | Policy::Window) => true,
+        (SessionPolicy::Fresh, _) => false,
     }
 }
 
-fn framing(binding: &Binding, session: &Session) -> Option<String> {
-    match session.system {
-        Some(_) => None,
-        None => Some(prose::framing(binding.spec.instructions.as_deref())),
+/// The framing, where it is to come with the turn: not where it is the system prompt, nor, under lean, where the history
+/// that was restored holds it (3.4).
+fn framing(binding: &Binding, session: &Session, lease: Lease) -> Option<String> {
+    if session.system.is_some() {
+        return None;
     }
+    let framing = prose::framing(binding.spec.instructions.as_deref());
+    let is_held = match (lease, binding.spec.delivery) {
+        (Lease::Restored, Policy::Lean) => read_told(&session.told).holds(&framing),
+        (Lease::Restored, Policy::Base | Policy::Window) | (Lease::Cold | Lease::Warm, _) => false,
+    };
+    (!is_held).then_some(framing)
 }
 
 fn mention_text(
@@ -268,7 +288,7 @@ fn revised(shown: &[MessageId], revisions: &[(MessageId, u32)]) -> Vec<(MessageI
     shown.iter().map(|id| (id.clone(), revision(id))).collect()
 }
 
-/// A turn of a direct conversation: the whole of it when cold, the newest message alone when warm (3.3). Messages
+/// A turn of a direct conversation: the whole of it when cold, the newest message alone otherwise (3.3). Messages
 /// that wait for turns of their own are not said yet; the addressed one comes last.
 fn direct_turn(
     store: &dyn Store,
@@ -284,20 +304,21 @@ fn direct_turn(
         Policy::Base | Policy::Window => usize::MAX,
     };
     let mut said = Vec::new();
-    if lease != Lease::Warm {
+    if lease == Lease::Cold {
         let stands = store.history(&message.channel, message.thread.as_ref(), None, limit)?;
         let later = |id: &MessageId| *id == message.row.id || pending.contains(id);
         said.extend(stands.into_iter().filter(|other| !later(&other.row.id)));
     }
     said.push(message.clone());
     let conversation = Conversation::Direct(said.iter().map(|message| spoken(&message.row)).collect());
-    let framing = framing(binding, session);
+    let framing = framing(binding, session, lease);
     let sent = plan(lease, framing.as_deref(), &conversation, policy);
+    let framing = framing.filter(|framing| sent.starts_with(framing.as_str()));
     let rows: Vec<&Row> = said.iter().map(|message| &message.row).collect();
     let parts = parts::of_direct(&sent, &rows);
     let shown = parts.iter().filter(|(id, _)| *id != message.row.id);
     let shown = shown.map(|(id, _)| (id.clone(), revision_of(&said, id))).collect();
-    Ok(Built { sent, rendered: None, shown, parts, telling: None })
+    Ok(Built { sent, rendered: None, shown, parts, telling: None, framing })
 }
 
 fn revision_of(said: &[Message], id: &MessageId) -> u32 {

@@ -131,6 +131,7 @@ pub(super) async fn add_agent(
         command,
         delivery: new.delivery,
         session: new.session,
+        when_cold: new.when_cold,
         supervised: new.supervised,
         env,
         model: new.model,

@@ -72,9 +72,16 @@ choice!(
 choice!(
     /// How an agent's process stands.
     AgentState,
-    delivery::residency::State,
-    [Absent, WaitingForPlace, Starting, Idle, Busy, Ending],
-    |state| json!(view::state(state))
+    view::Standing,
+    [Absent, Saved, WaitingForPlace, Starting, Idle, Busy, Ending],
+    |standing: Of| json!(standing.as_str())
+);
+choice!(
+    /// What becomes of a large session that the provider does not cache any more: it is reloaded, or a new one begins.
+    WhenCold,
+    delivery::model::WhenCold,
+    [Reload, Fresh],
+    |when: Of| json!(when)
 );
 choice!(
     /// What a person is in the workspace.

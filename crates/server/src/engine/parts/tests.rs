@@ -80,4 +80,5 @@ fn direct_conversations() {
     check_direct("User: a\n  b\nAssistant: in\nUser: a", &rows, &all);
     check_direct("framing\n\n(1 earlier messages not shown)\nAssistant: in\nUser: a", &rows, &all[1..]);
     check_direct("a", &rows, &all[2..]);
+    check_direct("framing\n\na", &rows[3..], &all[2..]);
 }

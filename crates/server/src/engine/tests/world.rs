@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::{Event, EventKind, Started, Stop, Turn};
+use agents::{Begun, Event, EventKind, Reload, Started, Stop, Turn};
 use delivery::model::{Epoch, Key, NativeId, Policy, RunId, SessionPolicy};
 use delivery::residency::Pool;
 use delivery::{Limits, Moment, Timestamp, Watermark};
@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use super::super::{Command, Engine, Input, Now, Post, Reply, Request, Rules, Tool, ToolCall, key_of};
 use crate::error::ApiError;
+use crate::settings::Cold;
 
 pub(super) struct World {
     folder: TempDir,
@@ -35,6 +36,7 @@ impl World {
             command: vec!["claude".to_owned()],
             delivery: Policy::Lean,
             session: SessionPolicy::Resident,
+            when_cold: delivery::model::WhenCold::Reload,
             supervised: true,
             env: vec![],
             model: None,
@@ -123,17 +125,68 @@ impl World {
         key_of(bindings.iter().find(|binding| binding.spec.handle == handle).unwrap())
     }
 
-    /// The epoch under which the newest process was started.
-    pub(super) fn start_command(&mut self, handle: &str) -> Epoch {
+    /// The start of the newest process: its epoch, what it reloads and its system prompt.
+    pub(super) fn start(&mut self, handle: &str) -> (Epoch, Option<Reload>, Option<String>) {
         let key = self.key(handle);
         let at = self
             .given
             .iter()
             .position(|command| matches!(command, Command::Start { key: at, .. } if *at == key));
-        let Command::Start { epoch, .. } = self.given.remove(at.expect("a process is started")) else {
+        let Command::Start { epoch, reload, system_prompt, .. } =
+            self.given.remove(at.expect("a process is started"))
+        else {
             unreachable!("it is a start")
         };
+        (epoch, reload, system_prompt)
+    }
+
+    /// A process that is to reload a session does so.
+    pub(super) fn reloaded(&mut self, handle: &str) -> Epoch {
+        let (epoch, reload, system_prompt) = self.start(handle);
+        let reload = reload.expect("a session is reloaded");
+        self.began(handle, epoch, &reload.native, Begun::Restored, system_prompt.is_some());
         epoch
+    }
+
+    pub(super) fn began(
+        &mut self,
+        handle: &str,
+        epoch: Epoch,
+        native: &NativeId,
+        begun: Begun,
+        system_prompt: bool,
+    ) {
+        let native = native.clone();
+        let started = Started { native, begun, reloadable: true, system_prompt, pid: 1, notices: vec![] };
+        self.event(handle, epoch, EventKind::Started(started));
+    }
+
+    /// A process that was told to end, or ends by itself, is gone.
+    pub(super) fn exited(&mut self, handle: &str, epoch: Epoch, reason: Option<&str>) {
+        self.event(handle, epoch, EventKind::Exited { reason: reason.map(str::to_owned) });
+    }
+
+    /// Time passes until idle processes end; the one of this agent is gone then.
+    pub(super) fn idles(&mut self, handle: &str, epoch: Epoch) {
+        self.mono += 31 * super::MINUTE;
+        self.step(&Input::Tick).unwrap();
+        let key = self.key(handle);
+        let ended = |command: &Command| matches!(command, Command::End { key: at, .. } if *at == key);
+        let at = self.given.iter().position(ended).expect("an idle process ends");
+        self.given.remove(at);
+        self.exited(handle, epoch, None);
+    }
+
+    /// A mention that is answered by the process that lives.
+    pub(super) fn answers(&mut self, handle: &str, epoch: Epoch, text: &str) -> RunId {
+        let (run, _) = self.prompt(handle);
+        self.answered(handle, epoch, &run, text);
+        run
+    }
+
+    /// The epoch under which the newest process was started.
+    pub(super) fn start_command(&mut self, handle: &str) -> Epoch {
+        self.start(handle).0
     }
 
     pub(super) fn event(&mut self, handle: &str, epoch: Epoch, kind: EventKind) {
@@ -143,9 +196,7 @@ impl World {
 
     pub(super) fn started(&mut self, handle: &str, native: &str) -> Epoch {
         let epoch = self.start_command(handle);
-        let started =
-            Started { native: NativeId::from(native), system_prompt: false, pid: 1, notices: vec![] };
-        self.event(handle, epoch, EventKind::Started(started));
+        self.began(handle, epoch, &NativeId::from(native), Begun::New, false);
         epoch
     }
 
@@ -201,6 +252,7 @@ fn now(mono: u64) -> Now {
 fn recover(store: &mut Sqlite) -> Engine {
     let rules = Rules {
         limits: Limits::default(),
+        cold: Cold { tokens: 50_000, cache_ms: 60 * super::MINUTE },
         pool: Pool { processes_max: 4, idle_ms: 30 * super::MINUTE },
         max_recipients: 3,
         reachable: Arc::new(|_| true),

@@ -224,6 +224,7 @@ pub(super) fn binding(channel: &ChannelId, handle: &str) -> NewBinding {
         command: vec!["agent".to_owned()],
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,
+        when_cold: delivery::model::WhenCold::Reload,
         supervised: true,
         addressed_by: AddressedBy::Members,
         env: vec![],

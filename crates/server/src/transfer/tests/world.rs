@@ -46,6 +46,7 @@ impl World {
             command: vec!["agent".to_owned(), "--key=canary-of-command".to_owned()],
             delivery: Policy::Lean,
             session: SessionPolicy::Resident,
+            when_cold: delivery::model::WhenCold::Reload,
             supervised: true,
             env: vec![env],
             model: None,
