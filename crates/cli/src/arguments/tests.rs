@@ -105,6 +105,8 @@ fn agent_commands_are_understood() {
             "general",
             "--session",
             "saved",
+            "--when-cold",
+            "fresh",
             "--delivery",
             "window",
             "--preset",

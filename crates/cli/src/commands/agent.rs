@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use delivery::model::{Policy, SessionPolicy};
+use delivery::model::{Policy, SessionPolicy, WhenCold};
 use server::wire;
 
 use super::Format;
@@ -53,6 +53,9 @@ pub(crate) struct Add {
     /// When its session ends
     #[arg(long, value_enum, default_value = "resident")]
     session: Session,
+    /// What becomes of a session of more than cold_tokens that the provider does not cache any more
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "reload")]
+    when_cold: Cold,
     /// Tell the agent that nobody answers its permission requests; with or without this, they are refused today
     #[arg(long)]
     unsupervised: bool,
@@ -127,13 +130,21 @@ enum AddressedBy {
     Owners,
 }
 
+/// [`WhenCold`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Cold {
+    /// It is reloaded: it keeps its memory, and the first request pays for all of it
+    Reload,
+    /// A new session begins
+    Fresh,
+}
+
 /// [`SessionPolicy`] on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Session {
-    /// The process stays for the next turn
+    /// The process stays for the next turn; under lean, a session whose process had to end is reloaded
     Resident,
-    /// The process ends after the turn and reloads its session for the next: not supported yet
-    #[value(hide = true)]
+    /// The process ends after the turn and reloads its session for the next
     Saved,
     /// A new session every run
     Fresh,
@@ -186,6 +197,10 @@ impl Add {
                 Session::Resident => SessionPolicy::Resident,
                 Session::Saved => SessionPolicy::Saved,
                 Session::Fresh => SessionPolicy::Fresh,
+            },
+            when_cold: match self.when_cold {
+                Cold::Reload => WhenCold::Reload,
+                Cold::Fresh => WhenCold::Fresh,
             },
             supervised: !self.unsupervised,
             env: self.env,
@@ -244,7 +259,11 @@ fn row(agent: &wire::Agent) -> [String; 7] {
         format!("@{}", agent.handle),
         agent.channel.clone(),
         agent.preset.clone(),
-        if agent.reachable { agent.state.clone() } else { "not reachable".to_owned() },
+        match (agent.reachable, agent.state.as_str()) {
+            (false, _) => "not reachable".to_owned(),
+            (true, "saved") => "saved, reloads at next mention".to_owned(),
+            (true, state) => state.to_owned(),
+        },
         agent.open_runs.to_string(),
         word(agent.delivery).to_owned(),
         session_word(agent.session).to_owned(),
@@ -324,6 +343,7 @@ pub(crate) fn example() -> wire::Agent {
         command: vec!["highwater".to_owned(), "guide".to_owned()],
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,
+        when_cold: WhenCold::Reload,
         supervised: true,
         addressed_by: wire::AddressedBy::Members,
         env: Vec::new(),

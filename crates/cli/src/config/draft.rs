@@ -10,7 +10,7 @@ use delivery::mention::is_handle;
 use delivery::residency::Pool;
 use server::Rate;
 use server::network::{Host, Network, PlainHttp, PublicUrl};
-use server::settings::{Log, LogFormat, Settings};
+use server::settings::{Cold, Log, LogFormat, Settings};
 
 use super::key::{Given, Key, Source};
 use super::{Env, Programs, home_folder};
@@ -38,6 +38,7 @@ pub(super) struct Draft {
     allowed_hosts: Option<Vec<Host>>,
     plain_http: PlainHttp,
     pool: Pool,
+    cold: Cold,
     limits: Limits,
     max_recipients: u32,
     write_rate: u32,
@@ -58,6 +59,8 @@ impl Draft {
             allowed_hosts: None,
             plain_http: PlainHttp::Refused,
             pool: Pool { processes_max: 4, idle_ms: 30 * 60 * 1_000 },
+            // No provider is known to keep more than an hour what it was not asked to keep longer.
+            cold: Cold { tokens: 50_000, cache_ms: 60 * 60 * 1_000 },
             limits: Limits::default(),
             max_recipients: 3,
             write_rate: 50,
@@ -100,6 +103,7 @@ impl Draft {
             data,
             network,
             pool: self.pool,
+            cold: self.cold,
             limits: self.limits,
             max_recipients: self.max_recipients,
             writes: Rate::per_second(self.write_rate, self.write_burst),
@@ -139,6 +143,8 @@ impl Draft {
             }
             Key::PoolSize => self.pool.processes_max = size(given.count(&(1..=1_000))?),
             Key::IdleLimit => self.pool.idle_ms = ms(given.duration(&(DURATION_MIN..=30 * DAY))?),
+            Key::ColdTokens => self.cold.tokens = u64::from(given.count(&(0..=100_000_000))?),
+            Key::CacheLifetime => self.cold.cache_ms = ms(given.duration(&(DURATION_MIN..=30 * DAY))?),
             Key::Rows => self.limits.rows = size(given.count(&(1..=1_000))?),
             // A watermark remembers 200 ids: a block may not show more than it can remember.
             Key::Lines => self.limits.lines = size(given.count(&(1..=200))?),

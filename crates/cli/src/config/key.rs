@@ -23,6 +23,10 @@ pub(super) enum Key {
     PoolSize,
     /// How long a process stays idle.
     IdleLimit,
+    /// Tokens of a session that is dear to reload.
+    ColdTokens,
+    /// How long providers keep a session in their cache.
+    CacheLifetime,
     /// Newest rows that the policies `base` and `window` look at.
     Rows,
     /// Lines of a context block.
@@ -55,7 +59,7 @@ pub(super) enum Key {
 
 impl Key {
     /// All of them, in the order of the documentation.
-    pub(super) const ALL: [Self; 21] = [
+    pub(super) const ALL: [Self; 23] = [
         Self::Data,
         Self::Listen,
         Self::PublicUrl,
@@ -63,6 +67,8 @@ impl Key {
         Self::PlainHttp,
         Self::PoolSize,
         Self::IdleLimit,
+        Self::ColdTokens,
+        Self::CacheLifetime,
         Self::Rows,
         Self::Lines,
         Self::BodyChars,
@@ -89,6 +95,8 @@ impl Key {
             Self::PlainHttp => "plain_http",
             Self::PoolSize => "pool_size",
             Self::IdleLimit => "idle_limit",
+            Self::ColdTokens => "cold_tokens",
+            Self::CacheLifetime => "cache_lifetime",
             Self::Rows => "rows",
             Self::Lines => "lines",
             Self::BodyChars => "body_chars",

@@ -77,12 +77,6 @@ fn names_twice_and_names_that_are_none() {
         5,
         &["no folder", &server.file("nowhere")],
     );
-    check(
-        &server,
-        &["agent", "add", "x", "--channel", "general", "--session", "saved", "--preset", "guide"],
-        5,
-        &["saved"],
-    );
 }
 
 #[test]

@@ -29,6 +29,8 @@ mod page;
 #[cfg(test)]
 mod processes;
 #[cfg(test)]
+mod reloads;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod server;
