@@ -3,6 +3,7 @@
 mod answer;
 mod protocol;
 mod session;
+mod shelf;
 mod turn;
 
 use std::hash::{BuildHasher, RandomState};
@@ -12,7 +13,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Speaks ACP on standard input and output until the input ends.
 pub(crate) fn run() -> ExitCode {
-    match protocol::serve(io::stdin().lock(), io::stdout().lock(), session_id) {
+    let here = std::env::current_dir().unwrap_or_default();
+    let shelf = shelf::Shelf::at(&here);
+    match protocol::serve(io::stdin().lock(), io::stdout().lock(), &shelf, session_id) {
         Ok(()) => ExitCode::SUCCESS,
         // The client left in the middle of an answer: the same as the end of its input.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,

@@ -94,6 +94,10 @@ fn greeting(turn: &Turn<'_>, session: &Session) -> String {
 /// What the turn brought, and what to try next.
 fn brought(turn: &Turn<'_>, session: &Session) -> String {
     let lease = match (session.turns, turn.framing) {
+        _ if session.reloaded => {
+            "This turn was **restored**: my last process had ended, and a new one loaded my session. I still have all \
+             that I was told; the facts came whole once."
+        }
         (1, Some(_)) => "This turn was **cold**: my session is new, so the framing came with it.",
         (1, None) => "This turn was **cold**: my session is new. No framing came with it.",
         (_, Some(_)) => "The framing came again with this turn, though my session is not new.",

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::answer;
 use super::session::Session;
+use super::shelf::Shelf;
 use super::turn::Turn;
 
 /// The version of ACP that is spoken.
@@ -27,13 +28,14 @@ const METHOD_NOT_FOUND: i32 = -32601;
 const INVALID_PARAMS: i32 = -32602;
 const RESOURCE_NOT_FOUND: i32 = -32002;
 
-/// Answers what comes in until the input ends. `session_id` names each new session.
+/// Answers what comes in until the input ends. `session_id` names each new session, `shelf` keeps them all.
 pub(super) fn serve(
     mut input: impl BufRead,
     output: impl Write,
+    shelf: &Shelf,
     session_id: impl FnMut() -> String,
 ) -> io::Result<()> {
-    let mut agent = Agent { output, session_id, sessions: Vec::new() };
+    let mut agent = Agent { output, session_id, shelf, sessions: Vec::new() };
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -50,9 +52,10 @@ pub(super) fn serve(
     }
 }
 
-struct Agent<W, I> {
+struct Agent<'a, W, I> {
     output: W,
     session_id: I,
+    shelf: &'a Shelf,
     /// Oldest first.
     sessions: Vec<(String, Session)>,
 }
@@ -71,6 +74,12 @@ struct Prompt {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Load {
+    session_id: String,
+}
+
+#[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block {
     Text {
@@ -80,7 +89,7 @@ enum Block {
     Other,
 }
 
-impl<W: Write, I: FnMut() -> String> Agent<W, I> {
+impl<W: Write, I: FnMut() -> String> Agent<'_, W, I> {
     fn message(&mut self, line: &[u8]) -> io::Result<()> {
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
             return self.fail(&Value::Null, &failure(PARSE_ERROR, "this line is no JSON text"));
@@ -108,6 +117,10 @@ impl<W: Write, I: FnMut() -> String> Agent<W, I> {
         match method {
             "initialize" => Ok(Ok(capabilities())),
             "session/new" => Ok(Ok(json!({"sessionId": self.new_session()}))),
+            "session/load" => match serde_json::from_value(params) {
+                Ok(load) => self.load(&load),
+                Err(error) => Ok(Err(failure(INVALID_PARAMS, &error.to_string()))),
+            },
             "session/prompt" => match serde_json::from_value(params) {
                 Ok(prompt) => self.prompt(prompt),
                 Err(error) => Ok(Err(failure(INVALID_PARAMS, &error.to_string()))),
@@ -117,12 +130,39 @@ impl<W: Write, I: FnMut() -> String> Agent<W, I> {
     }
 
     fn new_session(&mut self) -> String {
+        let id = (self.session_id)();
+        self.open(&id, Session::default());
+        id
+    }
+
+    fn open(&mut self, id: &str, session: Session) {
+        self.sessions.retain(|(other, _)| other != id);
         if self.sessions.len() == SESSIONS_MAX {
             self.sessions.remove(0);
         }
-        let id = (self.session_id)();
-        self.sessions.push((id.clone(), Session::default()));
-        id
+        self.sessions.push((id.to_owned(), session));
+    }
+
+    /// Opens a kept session again. Its history is replayed as far as it is kept: that there were turns.
+    fn load(&mut self, load: &Load) -> io::Result<Result<Value, Failure>> {
+        let Some(session) = self.shelf.load(&load.session_id) else {
+            return Ok(Err(failure(RESOURCE_NOT_FOUND, "there is no such session")));
+        };
+        for turn in 1..=session.turns {
+            self.update(
+                &load.session_id,
+                "user_message_chunk",
+                &format!("(turn {turn}; its text is not kept)"),
+            )?;
+        }
+        self.open(&load.session_id, session);
+        Ok(Ok(json!({})))
+    }
+
+    fn update(&mut self, id: &str, kind: &str, text: &str) -> io::Result<()> {
+        let update = json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}});
+        let params = json!({"sessionId": id, "update": update});
+        self.send(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}))
     }
 
     fn prompt(&mut self, prompt: Prompt) -> io::Result<Result<Value, Failure>> {
@@ -139,13 +179,11 @@ impl<W: Write, I: FnMut() -> String> Agent<W, I> {
         session.told(&turn);
         let answer = answer::to(&turn, session);
         session.answered(&answer);
+        if let Err(error) = self.shelf.keep(&id, session) {
+            eprintln!("highwater guide: this session is not kept: {error}");
+        }
         for piece in pieces(&answer) {
-            let update = json!({
-                "sessionUpdate": "agent_message_chunk",
-                "content": {"type": "text", "text": piece},
-            });
-            let params = json!({"sessionId": id, "update": update});
-            self.send(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}))?;
+            self.update(&id, "agent_message_chunk", piece)?;
         }
         Ok(Ok(json!({"stopReason": "end_turn"})))
     }
@@ -176,7 +214,7 @@ fn capabilities() -> Value {
             "version": env!("CARGO_PKG_VERSION"),
         },
         "agentCapabilities": {
-            "loadSession": false,
+            "loadSession": true,
             "promptCapabilities": {"image": false, "audio": false, "embeddedContext": false},
             "mcpCapabilities": {"http": false, "sse": false},
         },

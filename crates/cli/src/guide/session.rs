@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 
 use delivery::{Limits, prose};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::turn::{Extent, Mention, Place, Turn};
 
 /// What a session was told. Sizes are in bytes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Session {
     /// Turns, the present one counted.
     pub(super) turns: usize,
@@ -24,7 +26,10 @@ pub(super) struct Session {
     pub(super) left_out: usize,
     /// What would have come under the policy `window`: the newest lines, payload and brief whole, every time.
     pub(super) window_bytes: usize,
-    /// Every field of the payload as it was told last.
+    /// Whether this is the first turn since a new process loaded it.
+    #[serde(skip)]
+    pub(super) reloaded: bool,
+    /// Every field of the payload as it was told last, but for the text once it was answered.
     facts: Map<String, Value>,
     /// Size of the brief as it was told last.
     brief: usize,
@@ -37,7 +42,7 @@ pub(super) struct Session {
 impl Session {
     /// Where the next turn stands.
     pub(super) fn place(&self) -> Place {
-        if self.turns == 0 { Place::First } else { Place::Later }
+        if self.turns == 0 || self.reloaded { Place::First } else { Place::Later }
     }
 
     /// A turn came.
@@ -54,6 +59,8 @@ impl Session {
     /// An answer went out: for `window`, a line of the channel like any other.
     pub(super) fn answered(&mut self, answer: &str) {
         self.line("- [agent] @guide: ".len() + cut(answer));
+        self.reloaded = false;
+        self.facts.remove("text");
     }
 
     /// Takes a mention in; the size that its user turn would have had under `window`.

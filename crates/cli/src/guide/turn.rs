@@ -10,7 +10,8 @@ const RULE: &str = "\n\n---\n";
 const HEADERS: [(&str, Extent); 2] =
     [("\n\nRecent messages in this ", Extent::Snapshot), ("\n\nNew messages in this ", Extent::Delta)];
 
-/// Whether a turn is the first of its session; only a first one brings framing or a replay.
+/// Whether a turn is the first of its session, or of a process that loaded it; only a first one brings framing or a
+/// replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     First,

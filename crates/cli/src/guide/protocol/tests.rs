@@ -33,13 +33,42 @@ fn a_conversation() {
 }
 
 #[test]
+fn a_session_goes_on_in_another_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = Shelf::at(folder.path());
+    let prompt = |id: u32, text: &str| {
+        let params = json!({"sessionId": "s1", "prompt": [{"type": "text", "text": text}]});
+        format!("{}\n", json!({"id": id, "method": "session/prompt", "params": params}))
+    };
+    let new = "{\"id\":1,\"method\":\"session/new\"}\n".to_owned();
+    speak_with(&shelf, (new + &prompt(2, "hello") + &prompt(3, "hello")).as_bytes());
+    let load = "{\"id\":1,\"method\":\"session/load\",\"params\":{\"sessionId\":\"s1\"}}\n".to_owned();
+    let said = speak_with(&shelf, (load + &prompt(2, "hello") + &prompt(3, "stats")).as_bytes());
+    let kinds: Vec<&str> = said
+        .iter()
+        .map(|said| said["params"]["update"]["sessionUpdate"].as_str().unwrap_or("answer"))
+        .collect();
+    assert_eq!(kinds[..3], ["user_message_chunk", "user_message_chunk", "answer"]);
+    assert_eq!(said[2], json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
+    let all = text_of(&said.iter().collect::<Vec<_>>(), "s1").concat();
+    assert!(all.starts_with("Hello again!\n\nThis turn was **restored**"), "{all}");
+    assert!(all.contains("- 4 turns"), "{all}");
+    assert!(all.matches("restored").count() == 1, "only the first turn after it: {all}");
+}
+
+#[test]
 fn what_cannot_be_answered() {
-    let table: [(&[u8], Value); 9] = [
+    let table: [(&[u8], Value); 11] = [
         (b"{", json!([null, PARSE_ERROR])),
         (b"\xff\xfe", json!([null, PARSE_ERROR])),
         (b"[]", json!([null, INVALID_REQUEST])),
         (b"{\"id\":7}", json!([7, INVALID_REQUEST])),
-        (br#"{"id":8,"method":"session/load","params":{}}"#, json!([8, METHOD_NOT_FOUND])),
+        (br#"{"id":8,"method":"session/resume","params":{}}"#, json!([8, METHOD_NOT_FOUND])),
+        (br#"{"id":8,"method":"session/load","params":{}}"#, json!([8, INVALID_PARAMS])),
+        (
+            br#"{"id":8,"method":"session/load","params":{"sessionId":"s9","cwd":"/","mcpServers":[]}}"#,
+            json!([8, RESOURCE_NOT_FOUND]),
+        ),
         (br#"{"id":9,"method":"session/prompt","params":{"sessionId":1}}"#, json!([9, INVALID_PARAMS])),
         (br#"{"id":9,"method":"session/prompt"}"#, json!([9, INVALID_PARAMS])),
         (
@@ -101,13 +130,18 @@ fn session_ids_differ() {
 
 /// All that is said to an input, a message a line.
 fn speak(input: &[u8]) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    speak_with(&Shelf::at(folder.path()), input)
+}
+
+fn speak_with(shelf: &Shelf, input: &[u8]) -> Vec<Value> {
     let mut output = Vec::new();
     let mut named = 0;
     let name = || {
         named += 1;
         format!("s{named}")
     };
-    serve(input, &mut output, name).unwrap();
+    serve(input, &mut output, shelf, name).unwrap();
     output
         .split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty())
