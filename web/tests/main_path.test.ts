@@ -103,6 +103,30 @@ test("an answer streams, is stopped, and is tried again", async () => {
   }
 });
 
+test("an agent is started fresh, after a question", async () => {
+  const one = await enter(browser, server, await server.invite("olive"));
+  const { page } = one;
+  const lease = async () => {
+    const [run] = await server.json<{ lease: string; lease_why: string }[]>("run", "list", "--channel", "general");
+    return `${run!.lease}: ${run!.lease_why}`;
+  };
+  await server.run("post", "general", "@guide hello", "--wait");
+  expect(await lease()).toContain("warm");
+  const button = page.getByRole("button", { name: "Start @guide fresh" });
+  await button.click();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep its session" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await server.run("post", "general", "@guide hello", "--wait");
+  expect(await lease()).toContain("warm");
+  await button.click();
+  await page.getByRole("dialog").getByRole("button", { name: "Start fresh" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await server.run("post", "general", "@guide hello", "--wait");
+  expect(await lease()).toBe("cold: a fresh session was asked for");
+  expect(one.offences).toEqual([]);
+  await one.context.close();
+});
+
 test("a thread, and a channel that is joined", async () => {
   await server.run("channel", "add", "open-plan");
   const root = await server.json<{ message: { id: string } }>("post", "open-plan", "shall we?");

@@ -92,6 +92,10 @@ export class Api {
     return this.#ask("POST", `/runs/${enc(id)}/retry`);
   }
 
+  startFresh(channel: string, handle: string): Promise<Agent> {
+    return this.#ask("POST", `/channels/${enc(channel)}/agents/${enc(handle)}/fresh`);
+  }
+
   join(channel: string, person: string): Promise<unknown> {
     return this.#ask("PUT", `/channels/${enc(channel)}/members/${enc(person)}`);
   }

@@ -85,7 +85,7 @@ export interface Agent {
   preset: string;
   model: string | null;
   addressed_by: "everyone" | "members" | "owners";
-  state: "absent" | "waiting_for_place" | "starting" | "idle" | "busy" | "ending";
+  state: "absent" | "saved" | "waiting_for_place" | "starting" | "idle" | "busy" | "ending";
   reachable: boolean;
   open_runs: number;
 }

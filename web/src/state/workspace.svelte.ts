@@ -121,6 +121,10 @@ export class Workspace {
     });
   }
 
+  async startFresh(channel: string, handle: string): Promise<void> {
+    await this.#guarded(() => this.api.startFresh(channel, handle));
+  }
+
   async cancelRun(id: string): Promise<void> {
     await this.#guarded(() => this.api.cancelRun(id));
   }
