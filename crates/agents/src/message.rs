@@ -215,6 +215,9 @@ pub enum EventKind {
         /// For people, with what to do.
         reason: String,
     },
+    /// The holder went away before it said that the tree is gone. What was found of it was killed, yet a process of it may
+    /// live on: its session must not get another. `Exited` follows.
+    TreeLost,
     /// The process and its whole tree are gone, or could not be started.
     Exited {
         /// For people: why, with the tail of standard error where that helps. `None` after an `End`.
@@ -244,8 +247,10 @@ pub struct Started {
 pub enum Begun {
     /// It is new.
     New,
-    /// It was reloaded, with its history.
+    /// It was reloaded: its history was seen, or its context is as full as it was.
     Restored,
+    /// It was reloaded on the agent's word: its list names it, and nothing of the history was seen.
+    Resumed,
 }
 
 /// A sign of life.

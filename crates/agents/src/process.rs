@@ -307,6 +307,7 @@ impl Live {
         if !told.tree_gone {
             platform::kill_tree(self.pid);
             self.mark.sweep().await;
+            outlet.push(EventKind::TreeLost);
         }
         let rest = async {
             while self.reading.stdout {

@@ -153,6 +153,8 @@ struct Live {
     ending: Option<EndReason>,
     /// Whether it could not reload its session: another process begins anew.
     lost_session: bool,
+    /// How many tokens its session held, if it was reloaded on the agent's word alone.
+    on_its_word: Option<u64>,
 }
 
 /// A staged turn.

@@ -374,6 +374,7 @@ fn kind_of(kind: &agents::EventKind) -> &'static str {
         agents::EventKind::Update { .. } => "update",
         agents::EventKind::TurnEnded { .. } => "turn_ended",
         agents::EventKind::TurnFailed { .. } => "turn_failed",
+        agents::EventKind::TreeLost => "tree_lost",
         agents::EventKind::Exited { .. } => "exited",
     }
 }

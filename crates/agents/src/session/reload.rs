@@ -65,25 +65,26 @@ impl Reloading {
         self.replay.goes_on()
     }
 
-    /// Why it cannot be said that the session was restored; `None` if it can.
-    fn doubt(&self) -> Option<String> {
-        let (held, holds) = (self.wanted.used, self.replay.used());
-        if let (Some(held), Some(holds)) = (held, holds)
-            && holds < held / SHRINKS_BY_MAX
-        {
-            return Some(format!(
-                "the agent restored something else: its context holds {holds} tokens instead of {held}"
-            ));
-        }
+    /// How the session began again, if that can be said; the error is for people.
+    fn proof(&self) -> Result<Begun, String> {
+        // No use is what a process tells that has not asked a model yet.
+        let (held, holds) = (self.wanted.used, self.replay.used().filter(|holds| *holds > 0));
         // Instructions and tools fill most of a young session: less than it held proves nothing.
         let is_as_full = held.is_some_and(|held| held > 0 && holds >= Some(held));
-        match self.by {
-            _ if self.replay.any() || is_as_full => None,
-            By::Resume if self.listed => None,
-            By::Resume => {
-                Some("the agent said that it resumed the session, and nothing shows that".to_owned())
+        if self.replay.any() || is_as_full {
+            return Ok(Begun::Restored);
+        }
+        match (self.by, held.zip(holds)) {
+            (By::Resume, Some((held, holds))) if holds < held / SHRINKS_BY_MAX => Err(format!(
+                "the agent resumed something else: its context holds {holds} tokens instead of {held}"
+            )),
+            (By::Resume, _) if self.listed => Ok(Begun::Resumed),
+            (By::Resume, _) => {
+                Err("the agent said that it resumed the session, and nothing shows that".to_owned())
             }
-            By::Load => Some("the agent said that it loaded the session, and restored nothing".to_owned()),
+            (By::Load, _) => {
+                Err("the agent said that it loaded the session, and restored nothing".to_owned())
+            }
         }
     }
 }
@@ -195,21 +196,24 @@ impl Session {
     /// The replay is over, or does not end.
     pub(super) fn drained(&mut self, now: Instant) {
         let Some(reloading) = &self.reloading else { return };
-        let doubt = if now < reloading.quiet_at && !reloading.replay.ended() {
-            Some(format!("its history did not end within {}", seconds(self.limits.start)))
+        let proof = if now < reloading.quiet_at && !reloading.replay.ended() {
+            Err(format!("its history did not end within {}", seconds(self.limits.start)))
         } else {
-            reloading.doubt()
+            reloading.proof()
         };
-        if let Some(doubt) = doubt {
-            self.reload_failed(doubt);
-            return;
-        }
         let model = reloading.model;
         // A history that is known to be over, and one of which nothing came, cannot go on in the next turn.
-        if reloading.replay.ended() || !reloading.replay.any() {
+        let is_over = reloading.replay.ended() || !reloading.replay.any();
+        match proof {
+            Ok(begun) => self.started.begun = begun,
+            Err(doubt) => {
+                self.reload_failed(doubt);
+                return;
+            }
+        }
+        if is_over {
             self.reloading = None;
         }
-        self.started.begun = Begun::Restored;
         self.set_model(model, now);
     }
 

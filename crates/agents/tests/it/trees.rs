@@ -55,14 +55,17 @@ async fn a_killed_holder_takes_its_agent_along() {
     let holder = i32::try_from(started.pid).unwrap();
     kill(holder, Signal::KILL);
     let reason = "the agent's process ended: its holder ended too (signal: 9 (SIGKILL))";
-    world.check(&[failed("r1", reason), exited(reason)]).await;
+    world.check(&[EventKind::TreeLost, failed("r1", reason), exited(reason)]).await;
     world.over().await;
 }
 
 #[tokio::test]
 async fn what_left_its_session_does_not_outlive_a_killed_holder() {
     let idle = "the agent's process ended: its holder ended too (signal: 9 (SIGKILL))";
-    for (when, expect) in [("new", vec![exited(idle)]), ("prompt", vec![failed("r1", idle), exited(idle)])] {
+    for (when, expect) in [
+        ("new", vec![EventKind::TreeLost, exited(idle)]),
+        ("prompt", vec![EventKind::TreeLost, failed("r1", idle), exited(idle)]),
+    ] {
         let mut world = World::new();
         let steps = json!([with_child(&world, "child")]);
         let script = match when {

@@ -164,6 +164,19 @@ fn a_session_survives_the_server() {
 }
 
 #[test]
+fn the_guide_goes_on_after_a_restart() {
+    let mut server = TestServer::start();
+    turn(&server, "@guide hello");
+    server.kill();
+    server.start_again(&[]);
+    let run = turn(&server, "@guide hello");
+    assert_eq!(run["lease"], "restored", "{run}");
+    let reply = text_of(&run["replies"][0]["text"]);
+    assert!(reply.contains("**restored**"), "{reply}");
+    assert!(!text_of(&run["sent"]).contains(FRAMING), "{run}");
+}
+
+#[test]
 fn a_saved_session_has_no_process_between_turns() {
     let server = TestServer::start();
     server.add_scripted("echo", "general", "log", &["--session", "saved", "--env", KEPT]);

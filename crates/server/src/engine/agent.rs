@@ -10,7 +10,7 @@ use serde_json::json;
 use storage::{Binding, Ending, Run, RunStatus, Store, Usage};
 
 use super::run::{read_told, say, tell_end, write_told};
-use super::saved::{self, FRESH, SAME_ID, let_go};
+use super::saved::{self, FRESH, MAY_LIVE, SAME_ID, let_go};
 use super::{Command, Engine, Live, Now, Piece, host};
 use crate::error::ApiError;
 use crate::preset;
@@ -60,6 +60,7 @@ impl Engine {
                 }
                 self.turn_failed(store, &key, &run, &reason, now)
             }
+            EventKind::TreeLost => Ok(store.bar_session(&key, MAY_LIVE)?),
             EventKind::Exited { reason } => self.exited(store, key, epoch, reason, now),
         }
     }
@@ -80,6 +81,7 @@ impl Engine {
         if self.live.get(&key).is_none_or(|live| live.ending.is_some()) {
             return Ok(());
         }
+        let mut on_its_word = None;
         let restored = match started.begun {
             Begun::New => {
                 let binding = store.binding(&key.binding)?;
@@ -90,11 +92,8 @@ impl Engine {
                 }
                 false
             }
-            Begun::Restored => {
-                let system = store.session(&key)?.and_then(|session| session.system);
-                let system = system.filter(|_| started.system_prompt);
-                store.reload_session(&key, epoch, system.as_deref(), now.wall)?;
-                change_told(store, &key, delivery::turn::Told::reloaded)?;
+            Begun::Restored | Begun::Resumed => {
+                on_its_word = saved::take_up(store, &key, epoch, started, now)?;
                 true
             }
         };
@@ -112,6 +111,7 @@ impl Engine {
         self.touched = true;
         if let Some(live) = self.live.get_mut(&key) {
             live.started = true;
+            live.on_its_word = on_its_word;
         }
         self.residency.handle(residency::Event::Started { key, epoch, restored }, now.mono);
         Ok(())
@@ -137,7 +137,7 @@ impl Engine {
             }
             Update::Other => return Ok(()),
             Update::Used(used) => {
-                if turn.lease == Lease::Restored && !turn.doubted {
+                if turn.lease == Lease::Restored {
                     self.check_restored(store, key, used, now)?;
                 }
                 return change_told(store, key, |told| told.used(used));

@@ -1,7 +1,7 @@
 //! Sessions that outlive their process (6.5, 6.6): which of them go on, which begin anew, and what is said of it.
 
-use agents::{HistoryEnd, Reload};
-use delivery::model::{AuthorKind, Key, NativeId, Policy, SessionPolicy, WhenCold};
+use agents::{Begun, HistoryEnd, Reload, Started};
+use delivery::model::{AuthorKind, Epoch, Key, NativeId, Policy, SessionPolicy, WhenCold};
 use delivery::residency::EndReason;
 use delivery::turn::Told;
 use storage::{Binding, NewMessage, RunStatus, Session, Store};
@@ -15,6 +15,8 @@ use crate::settings::Cold;
 const NO_WAY_BACK: &str = "the agent can neither resume nor load sessions";
 /// Why a session cannot go on whose id does not name it alone.
 pub(super) const SAME_ID: &str = "the agent gave it the id of an earlier one";
+/// Why a session cannot go on that an old process may still write to: two on one session overwrite each other.
+pub(super) const MAY_LIVE: &str = "a process of it may live on, since its holder was killed";
 /// Why a session ends that somebody wants to end (6.7).
 pub(super) const FRESH: &str = "a fresh session was asked for";
 /// Turns in a row in which a session's process goes away before the session is taken to be the reason.
@@ -109,8 +111,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The agent tells how full a reloaded session is. Far less than it held is another session than it was taken for:
-    /// it is not used again.
+    /// The agent tells in the first turn how full a session is that was reloaded on its word. Far less than it held is
+    /// another session than it was taken for: it is not used again.
     pub(super) fn check_restored(
         &mut self,
         store: &mut dyn Store,
@@ -118,18 +120,16 @@ impl Engine {
         used: u64,
         now: Now,
     ) -> Result<(), ApiError> {
-        let Some(session) = store.session(key)?.filter(|session| session.unreloadable.is_none()) else {
+        let Some(live) = self.live.get_mut(key) else { return Ok(()) };
+        let Some(turn) = live.turn.as_mut().filter(|turn| !turn.doubted) else { return Ok(()) };
+        // No use is what a process tells that has not asked a model yet.
+        let Some(held) = live.on_its_word.filter(|held| used > 0 && used < held / SHRINKS_BY_MAX) else {
             return Ok(());
         };
-        let Some(held) = read_told(&session.told).used.filter(|held| used < held / SHRINKS_BY_MAX) else {
-            return Ok(());
-        };
+        turn.doubted = true;
+        self.touched = true;
         let why = format!("its last reload restored {used} tokens of {held}");
         store.bar_session(key, &why)?;
-        self.touched = true;
-        if let Some(turn) = self.live.get_mut(key).and_then(|live| live.turn.as_mut()) {
-            turn.doubted = true;
-        }
         let what = format!(
             "was reloaded with {used} tokens of {held}, so that this answer may lack what came before"
         );
@@ -169,6 +169,30 @@ pub(super) fn crashed(store: &mut dyn Store, key: &Key) -> Result<(), ApiError> 
         store.bar_session(key, &format!("its process went away in {crashes} turns in a row"))?;
     }
     Ok(())
+}
+
+/// A process has reloaded a key's session. How many tokens that held, if it is the agent's word alone that it has it.
+pub(super) fn take_up(
+    store: &mut dyn Store,
+    key: &Key,
+    epoch: Epoch,
+    started: &Started,
+    now: Now,
+) -> Result<Option<u64>, ApiError> {
+    let (told, system) = match store.session(key)? {
+        Some(session) => (read_told(&session.told), session.system),
+        None => (Told::default(), None),
+    };
+    // An agent that does not take it any more gets the framing with the turn.
+    let system = system.filter(|_| started.system_prompt);
+    store.reload_session(key, epoch, system.as_deref(), now.wall)?;
+    let mut after = told.clone();
+    after.reloaded();
+    store.set_told(key, &write_told(&after))?;
+    Ok(match started.begun {
+        Begun::Resumed => told.used,
+        Begun::New | Begun::Restored => None,
+    })
 }
 
 /// A new session cannot be reloaded later.

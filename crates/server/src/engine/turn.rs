@@ -42,7 +42,8 @@ impl Engine {
             Some(saved) => (saved.system, Some(saved.reload)),
             None => (self.system_prompt(&binding), None),
         };
-        let live = Live { epoch, started: false, turn: None, ending: None, lost_session: false };
+        let live =
+            Live { epoch, started: false, turn: None, ending: None, lost_session: false, on_its_word: None };
         self.live.insert(key.clone(), live);
         self.out.push_back(Command::Start { key, epoch, binding: Box::new(binding), system_prompt, reload });
         Ok(())

@@ -129,6 +129,7 @@ impl Player {
 
     fn answer(&mut self, steps: &[Value], mut request: Request) {
         self.take(steps, &mut request);
+        self.keep_said();
         if !request.answered {
             line::write(&json!({ "jsonrpc": "2.0", "id": request.id, "result": request.result }));
         }
@@ -252,8 +253,14 @@ impl Player {
         let mut request = Request::new(id, json!({ "stopReason": "end_turn" }));
         request.prompt = text;
         self.answer(&steps, request);
+    }
+
+    /// Keeps what was said, before the answer says that it was: the client may end the process then.
+    fn keep_said(&mut self) {
         let said = std::mem::take(&mut self.said);
-        self.keep("agent", &said);
+        if !said.is_empty() {
+            self.keep("agent", &said);
+        }
     }
 
     fn keep(&mut self, who: &str, text: &str) {

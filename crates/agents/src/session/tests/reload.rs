@@ -51,9 +51,13 @@ fn list(id: u64, cursor: Option<&str>) -> Done {
 }
 
 fn restored() -> Done {
+    began(Begun::Restored)
+}
+
+fn began(begun: Begun) -> Done {
     Done::Event(EventKind::Started(Started {
         native: NativeId::from("s"),
-        begun: Begun::Restored,
+        begun,
         reloadable: true,
         system_prompt: true,
         pid: 42,
@@ -139,7 +143,7 @@ fn a_session_that_the_agent_lists_is_resumed() {
     talk.hears(&json!({"id": 4, "result": {}}));
     talk.check(&[]);
     talk.passes(250);
-    talk.check(&[restored()]);
+    talk.check(&[began(Begun::Resumed)]);
     talk.asks();
     talk.hears_text("new");
     talk.answers(&[text("new"), ended(Stop::EndTurn, Some("new"))]);
@@ -230,11 +234,27 @@ fn what_cannot_be_shown_to_be_restored_was_not() {
     talk.hears(&json!({"method": "session/update", "params": {"sessionId": "t", "update":
         {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "foreign"}}}}));
     check_failure(talk, 2, &done, nothing);
-    let mut talk = loading();
-    talk.replays_all();
-    talk.hears_update(&json!({"sessionUpdate": "usage_update", "used": 499}));
-    let less = "the agent restored something else: its context holds 499 tokens instead of 1000";
-    check_failure(talk, 2, &done, less);
+    // A list that names the session is no proof where the context says otherwise; a context of nothing says nothing.
+    for (used, expect) in [
+        (499, Err("the agent resumed something else: its context holds 499 tokens instead of 1000")),
+        (500, Ok(Begun::Resumed)),
+        (0, Ok(Begun::Resumed)),
+        (1000, Ok(Begun::Restored)),
+    ] {
+        let can = json!({"resume": {}, "list": {}, "systemPrompt": {}});
+        let (mut talk, _) = asked(&saved(), &json!(true), &can);
+        talk.hears(&json!({"id": 2, "result": {"sessions": [{"sessionId": "s"}]}}));
+        talk.outputs();
+        talk.hears_update(&json!({"sessionUpdate": "usage_update", "used": used}));
+        match expect {
+            Err(reason) => check_failure(talk, 3, &done, reason),
+            Ok(begun) => {
+                talk.hears(&json!({"id": 3, "result": {}}));
+                talk.passes(250);
+                talk.check(&[began(begun)]);
+            }
+        }
+    }
 
     let unlisted = || asked(&saved(), &json!(false), &json!({"resume": {}, "systemPrompt": {}})).0;
     let unshown = "the agent said that it resumed the session, and nothing shows that";

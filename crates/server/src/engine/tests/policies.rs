@@ -1,13 +1,13 @@
 //! What becomes of a session when its process ends, by delivery and session policy (6.5, 5.3).
 
-use agents::Begun;
-use delivery::model::{Policy, SessionPolicy};
+use agents::{Begun, EventKind, Update};
+use delivery::model::{Policy, SessionPolicy, WhenCold};
 use delivery::prose;
 use delivery::turn::Lease;
 use storage::{NewBinding, Read, Store};
 
 use super::world::World;
-use super::{Command, Input};
+use super::{Command, Input, MINUTE};
 
 /// What became of the process after a turn, and of the session for the next one.
 #[derive(Debug, PartialEq)]
@@ -70,5 +70,58 @@ fn a_session_ends_as_its_policies_say() {
                 "{delivery:?} {session:?} {supervised}"
             );
         }
+    }
+}
+
+/// public report G66: a reload is not taken to be cheap.
+#[test]
+fn what_a_reload_costs_is_said() {
+    let cold = |when_cold: WhenCold, used: u64, idle: u64| {
+        let mut world = World::new();
+        let binding = world.store.bindings(None).unwrap().remove(0);
+        let spec = NewBinding { handle: "large".to_owned(), when_cold, ..binding.spec };
+        world.store.add_binding(&spec, delivery::Timestamp { ms: 5 }).unwrap();
+        world.post("@large first");
+        let epoch = world.started("large", "s-1");
+        let (run, _) = world.prompt("large");
+        world.event("large", epoch, EventKind::Update { run: run.clone(), update: Update::Used(used) });
+        world.answered("large", epoch, &run, "ok");
+        world.idles("large", epoch);
+        world.mono += (idle - 31) * MINUTE;
+        world.post("@large second");
+        let (epoch, reload, _) = world.start("large");
+        let (native, begun) = match &reload {
+            Some(reload) => {
+                assert_eq!(reload.used, Some(used));
+                (reload.native.clone(), Begun::Restored)
+            }
+            None => ("s-2".into(), Begun::New),
+        };
+        world.began("large", epoch, &native, begun, false);
+        let run = world.answers("large", epoch, "ok");
+        let staged = world.store.run(&run).unwrap().staged.unwrap();
+        (staged.lease, staged.why)
+    };
+    let idle = "its last process was idle for longer than the limit";
+    let reloaded = format!("a new process reloaded the session: {idle}");
+    let cost = "60000 tokens had surely left the provider's cache after 61 min without a turn";
+    for (when, used, idle, expected) in [
+        (
+            WhenCold::Reload,
+            60_000,
+            61,
+            (Lease::Restored, format!("{reloaded}; its {cost}, and are read anew")),
+        ),
+        (WhenCold::Reload, 60_000, 60, (Lease::Restored, reloaded.clone())),
+        (WhenCold::Fresh, 60_000, 60, (Lease::Restored, reloaded.clone())),
+        (WhenCold::Fresh, 50_000, 600, (Lease::Restored, reloaded)),
+        (
+            WhenCold::Fresh,
+            60_000,
+            61,
+            (Lease::Cold, format!("its last session's {cost} (its setting when_cold is fresh)")),
+        ),
+    ] {
+        assert_eq!(cold(when, used, idle), expected, "{when:?} {used} {idle}");
     }
 }

@@ -1,7 +1,7 @@
 //! Sessions that outlive their process: reloaded where that is certain, begun anew and said so where it is not.
 
 use agents::{Begun, EventKind, HistoryEnd, Reload, Update};
-use delivery::model::{Epoch, NativeId, Policy, RunId, SessionPolicy, WhenCold};
+use delivery::model::{Epoch, NativeId, RunId};
 use delivery::prose;
 use delivery::turn::Lease;
 use storage::{NewBinding, Read, RunStatus, Staged, Store};
@@ -289,58 +289,6 @@ fn a_crash_is_survived_once_and_not_for_ever() {
     assert_eq!(why.as_deref(), Some(expected));
 }
 
-/// public report G66: a reload is not taken to be cheap.
-#[test]
-fn what_a_reload_costs_is_said() {
-    let cold = |when_cold: WhenCold, used: u64, idle: u64| {
-        let mut world = World::new();
-        let binding = world.store.bindings(None).unwrap().remove(0);
-        let spec = NewBinding { handle: "large".to_owned(), when_cold, ..binding.spec };
-        world.store.add_binding(&spec, delivery::Timestamp { ms: 5 }).unwrap();
-        world.post("@large first");
-        let epoch = world.started("large", "s-1");
-        let (run, _) = world.prompt("large");
-        world.event("large", epoch, EventKind::Update { run: run.clone(), update: Update::Used(used) });
-        world.answered("large", epoch, &run, "ok");
-        world.idles("large", epoch);
-        world.mono += (idle - 31) * MINUTE;
-        world.post("@large second");
-        let (epoch, reload, _) = world.start("large");
-        let (native, begun) = match &reload {
-            Some(reload) => {
-                assert_eq!(reload.used, Some(used));
-                (reload.native.clone(), Begun::Restored)
-            }
-            None => ("s-2".into(), Begun::New),
-        };
-        world.began("large", epoch, &native, begun, false);
-        let run = world.answers("large", epoch, "ok");
-        (given(&world, &run).0, staged(&world, &run).why)
-    };
-    let idle = "its last process was idle for longer than the limit";
-    let reloaded = format!("a new process reloaded the session: {idle}");
-    let cost = "60000 tokens had surely left the provider's cache after 61 min without a turn";
-    for (when, used, idle, expected) in [
-        (
-            WhenCold::Reload,
-            60_000,
-            61,
-            (Lease::Restored, format!("{reloaded}; its {cost}, and are read anew")),
-        ),
-        (WhenCold::Reload, 60_000, 60, (Lease::Restored, reloaded.clone())),
-        (WhenCold::Fresh, 60_000, 60, (Lease::Restored, reloaded.clone())),
-        (WhenCold::Fresh, 50_000, 600, (Lease::Restored, reloaded)),
-        (
-            WhenCold::Fresh,
-            60_000,
-            61,
-            (Lease::Cold, format!("its last session's {cost} (its setting when_cold is fresh)")),
-        ),
-    ] {
-        assert_eq!(cold(when, used, idle), expected, "{when:?} {used} {idle}");
-    }
-}
-
 #[test]
 fn a_session_that_turns_out_to_be_another_is_not_used_again() {
     let mut world = World::new();
@@ -351,9 +299,19 @@ fn a_session_that_turns_out_to_be_another_is_not_used_again() {
     world.event("claude", epoch, used(&run, 10_000));
     world.answered("claude", epoch, &run, "ok");
     world.idles("claude", epoch);
-    world.post("@claude second");
+    // One whose history was seen may have been compacted.
+    world.post("@claude again");
     let epoch = world.reloaded("claude");
     let (run, _) = world.prompt("claude");
+    world.event("claude", epoch, used(&run, 4_999));
+    world.event("claude", epoch, used(&run, 10_000));
+    world.answered("claude", epoch, &run, "ok");
+    world.idles("claude", epoch);
+    world.post("@claude second");
+    let (epoch, reload, _) = world.start("claude");
+    world.began("claude", epoch, &reload.unwrap().native, Begun::Resumed, false);
+    let (run, _) = world.prompt("claude");
+    world.event("claude", epoch, used(&run, 0));
     world.event("claude", epoch, used(&run, 4_999));
     world.event("claude", epoch, used(&run, 5_000));
     world.answered("claude", epoch, &run, "ok");
@@ -401,6 +359,30 @@ fn what_was_never_begun_is_not_reloaded() {
     assert_eq!(why(&world), format!("{idle}, and the agent gave it the id of an earlier one"));
 }
 
+/// public report E47: one session, one writer.
+#[test]
+fn a_session_that_an_old_process_may_have_is_not_reloaded() {
+    let mut world = World::new();
+    world.post("@claude first");
+    let epoch = world.started("claude", "s-1");
+    world.answers("claude", epoch, "ok");
+    // While its process ends, a mention waits: nothing is started beside it.
+    world.mono += 31 * MINUTE;
+    world.step(&Input::Tick).unwrap();
+    world.post("@claude second");
+    assert!(!world.given.iter().any(|command| matches!(command, Command::Start { .. })));
+    world.exited("claude", epoch, None);
+    let epoch = world.reloaded("claude");
+    world.answers("claude", epoch, "ok");
+
+    world.event("claude", epoch, EventKind::TreeLost);
+    world.exited("claude", epoch, Some("its holder ended too"));
+    world.post("@claude third");
+    assert_eq!(world.start("claude").1, None);
+    let why = world.store.last_end(&world.key("claude")).unwrap().unwrap();
+    assert!(why.ends_with("and a process of it may live on, since its holder was killed"), "{why}");
+}
+
 #[test]
 fn a_direct_conversation_goes_on_where_it_was() {
     // I12
@@ -408,8 +390,7 @@ fn a_direct_conversation_goes_on_where_it_was() {
     let binding = world.store.bindings(None).unwrap().remove(0);
     let at = delivery::Timestamp { ms: 5 };
     let channel = world.store.add_channel("alone", storage::ChannelKind::Direct("claude"), at).unwrap();
-    let spec = NewBinding { channel: channel.id, ..binding.spec };
-    let direct = world.store.add_binding(&spec, at).unwrap();
+    let direct = world.store.add_binding(&NewBinding { channel: channel.id, ..binding.spec }, at).unwrap();
     let key = super::super::key_of(&direct);
     let post = |world: &mut World, text: &str| {
         let post = super::Post {
@@ -472,6 +453,4 @@ fn a_direct_conversation_goes_on_where_it_was() {
     let message = world.store.run(&run).unwrap().message;
     world.ask(Request::Delete { message }).unwrap();
     assert!(!staged(&world, &run).sent.contains("quince"));
-    let base = (Policy::Base, SessionPolicy::Saved);
-    assert_ne!((spec.delivery, spec.session), base);
 }

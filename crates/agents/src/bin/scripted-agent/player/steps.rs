@@ -248,9 +248,10 @@ impl Player {
 const PIECE_BYTES: usize = 1000;
 
 /// Takes a step that answers; false if it is none.
-fn reply(name: &str, value: &Value, request: &mut Request, player: &Player) -> bool {
+fn reply(name: &str, value: &Value, request: &mut Request, player: &mut Player) -> bool {
     match name {
         "answer" => {
+            player.keep_said();
             let id = if value["id"].is_null() {
                 request.id.clone()
             } else if value["id"] == "previous" {
