@@ -7,6 +7,7 @@ pub(crate) mod fetched;
 pub(crate) mod identity;
 pub(crate) mod logs;
 pub(crate) mod messages;
+pub(crate) mod permissions;
 pub(crate) mod runs;
 pub(crate) mod saved;
 pub(crate) mod searches;
@@ -96,6 +97,7 @@ pub(crate) fn new_binding(channel: &ChannelId, handle: &str) -> NewBinding {
         cwd: Some("/srv/project".to_owned()),
         instructions: None,
         addressed_by: AddressedBy::Members,
+        permissions: PermissionRules::default(),
     }
 }
 

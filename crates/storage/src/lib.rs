@@ -16,4 +16,7 @@ pub use record::*;
 pub use sqlite::{
     Backup, Migrated, Present, Progress, Reader, Sqlite, back_up, database_bytes, draft, in_use, restore,
 };
-pub use store::{Read, ReadIdentity, ReadTransfer, Store, StoreIdentity, StoreTransfer};
+pub use store::{
+    Read, ReadIdentity, ReadPermission, ReadTransfer, Store, StoreIdentity, StorePermission, StoreTransfer,
+    Which,
+};

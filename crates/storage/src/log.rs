@@ -4,7 +4,7 @@ use delivery::Timestamp;
 use delivery::model::{BindingId, ChannelId, MessageId, RunId};
 use serde::{Deserialize, Serialize};
 
-use crate::PersonId;
+use crate::{PermissionId, PersonId};
 
 /// An entry of the log, written in the transaction of the change that it tells of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub enum Change {
     AgentAdded(BindingId),
     /// An agent left it.
     AgentRemoved(BindingId),
+    /// How an agent's permission requests are decided is another.
+    AgentChanged(BindingId),
     /// A message or notice was posted.
     MessageAdded(MessageId),
     /// A message was edited.
@@ -59,6 +61,10 @@ pub enum Change {
     RunStep(RunId, u64),
     /// A run's agent asked for a permission: the step of this number.
     Permission(RunId, u64),
+    /// A permission card was put up.
+    PermissionAsked(PermissionId),
+    /// It was decided.
+    PermissionDecided(PermissionId),
 }
 
 /// The word that stands for each [`Change`] in a column.
@@ -75,6 +81,7 @@ pub(crate) enum ChangeKind {
     MemberRemoved,
     AgentAdded,
     AgentRemoved,
+    AgentChanged,
     MessageAdded,
     MessageEdited,
     MessageDeleted,
@@ -83,6 +90,8 @@ pub(crate) enum ChangeKind {
     RunEnded,
     RunStep,
     Permission,
+    PermissionAsked,
+    PermissionDecided,
 }
 
 /// Which part of the log there is.

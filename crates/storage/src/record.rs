@@ -1,6 +1,7 @@
 //! What is stored, as values.
 
 mod identity;
+mod permission;
 mod transfer;
 
 use std::ops::Range;
@@ -13,6 +14,7 @@ use delivery::{Author, Policy, Row, Timestamp, Watermark};
 use serde::{Deserialize, Serialize};
 
 pub use self::identity::*;
+pub use self::permission::*;
 pub use self::transfer::*;
 
 /// Bytes of a message's text at most.
@@ -77,6 +79,8 @@ pub struct NewBinding {
     pub instructions: Option<String>,
     /// Whose messages make runs of it.
     pub addressed_by: AddressedBy,
+    /// How its permission requests are decided.
+    pub permissions: PermissionRules,
 }
 
 /// A binding.

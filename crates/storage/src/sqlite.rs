@@ -11,6 +11,7 @@ mod log;
 mod member;
 mod membership;
 mod message;
+mod permission;
 mod reader;
 mod run;
 mod schema;

@@ -24,6 +24,7 @@ fn told(entry: &LogEntry) -> String {
         Change::MemberRemoved(id) => format!("{id} left"),
         Change::AgentAdded(id) => format!("{id} added"),
         Change::AgentRemoved(id) => format!("{id} removed"),
+        Change::AgentChanged(id) => format!("{id} changed"),
         Change::MessageAdded(id) => format!("{id} added"),
         Change::MessageEdited(id) => format!("{id} edited"),
         Change::MessageDeleted(id) => format!("{id} deleted"),
@@ -32,6 +33,8 @@ fn told(entry: &LogEntry) -> String {
         Change::RunEnded(id) => format!("{id} ended"),
         Change::RunStep(id, n) => format!("{id} step {n}"),
         Change::Permission(id, n) => format!("{id} permission {n}"),
+        Change::PermissionAsked(id) => format!("{id} asked"),
+        Change::PermissionDecided(id) => format!("{id} decided"),
     };
     format!("{} {channel} {change}", entry.n)
 }

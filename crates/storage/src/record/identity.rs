@@ -32,7 +32,9 @@ ids! {
     /// A person: `p1`. It stays the same when the name changes.
     PersonId,
     /// A token, sign-in or link: `t1`.
-    CredentialId
+    CredentialId,
+    /// A permission card: `k1`.
+    PermissionId
 }
 
 /// A person's role in the workspace.

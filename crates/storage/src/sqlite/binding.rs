@@ -8,13 +8,13 @@ use super::member::{self, HolderKind};
 use super::value::{Json, RowId, Time, Word, folded, key_text, not_found};
 use super::{channel, log};
 use crate::log::ChangeKind;
-use crate::{AddressedBy, Binding, Error, NewBinding};
+use crate::{AddressedBy, Binding, Error, NewBinding, PermissionRules};
 
 macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT name, channel, handle, preset, command, delivery, session, supervised, env, model, cwd, \
-             instructions, created_at, removed_at, addressed_by, when_cold FROM binding ",
+             instructions, created_at, removed_at, addressed_by, when_cold, permissions FROM binding ",
             $rest
         )
     };
@@ -89,6 +89,25 @@ pub(super) fn remove(db: &Connection, id: &BindingId, at: Timestamp) -> Result<(
     tell(db, id, ChangeKind::AgentRemoved, at)
 }
 
+/// Decides the binding's permission requests by other rules; the same ones change nothing.
+pub(super) fn set_permissions(
+    db: &Connection,
+    id: &BindingId,
+    rules: &PermissionRules,
+    at: Timestamp,
+) -> Result<Binding, Error> {
+    let old = by_id(db, id)?;
+    if old.removed_at.is_some() {
+        return Err(Error::Conflict(format!("binding {id} was removed")));
+    }
+    if old.spec.permissions != *rules {
+        let mut update = db.prepare_cached("UPDATE binding SET permissions = ?2 WHERE name = ?1")?;
+        update.execute((id.as_str(), Json(rules)))?;
+        tell(db, id, ChangeKind::AgentChanged, at)?;
+    }
+    by_id(db, id)
+}
+
 fn tell(db: &Connection, id: &BindingId, kind: ChangeKind, at: Timestamp) -> Result<(), Error> {
     let mut rows = db.prepare_cached("SELECT id, channel FROM binding WHERE name = ?1")?;
     let (binding, channel) = rows.query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -116,8 +135,8 @@ fn insert(
 ) -> Result<(), Error> {
     let mut insert = db.prepare_cached(
         "INSERT INTO binding (name, channel, folded, handle, preset, command, delivery, session, supervised, env,
-             model, cwd, instructions, created_at, addressed_by, when_cold)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+             model, cwd, instructions, created_at, addressed_by, when_cold, permissions)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?;
     insert.execute(rusqlite::params![
         id.as_str(),
@@ -136,6 +155,7 @@ fn insert(
         Time(at),
         Word(new.addressed_by),
         Word(new.when_cold),
+        Json(&new.permissions),
     ])?;
     Ok(())
 }
@@ -157,6 +177,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Binding> {
             cwd: row.get(10)?,
             instructions: row.get(11)?,
             addressed_by: row.get::<_, Word<AddressedBy>>(14)?.0,
+            permissions: row.get::<_, Json<_>>(16)?.0,
         },
         created_at: row.get::<_, Time>(12)?.0,
         removed_at: row.get::<_, Option<Time>>(13)?.map(|at| at.0),

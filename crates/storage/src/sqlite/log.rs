@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::value::{RowId, Time, Word, limit};
 use crate::log::ChangeKind;
-use crate::{Change, Error, LogEntry, LogSpan, PersonId};
+use crate::{Change, Error, LogEntry, LogSpan, PermissionId, PersonId};
 
 /// Entries given up by one call at most, so that a limit that was lowered delays nobody for long.
 const PRUNED_MAX: i64 = 10_000;
@@ -21,13 +21,14 @@ pub(super) struct New {
     pub(super) step: Option<u64>,
     pub(super) binding: Option<i64>,
     pub(super) person: Option<i64>,
+    pub(super) permission: Option<i64>,
 }
 
 pub(super) fn add(db: &Connection, at: Timestamp, kind: ChangeKind, new: &New) -> Result<(), Error> {
     // SQLite gives the next number: the newest entry is never given up.
     let mut insert = db.prepare_cached(
-        "INSERT INTO log (at, kind, channel, message, run, step, binding, person)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO log (at, kind, channel, message, run, step, binding, person, permission)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
     insert.execute((
         Time(at),
@@ -38,6 +39,7 @@ pub(super) fn add(db: &Connection, at: Timestamp, kind: ChangeKind, new: &New) -
         new.step,
         new.binding,
         new.person,
+        new.permission,
     ))?;
     Ok(())
 }
@@ -61,7 +63,7 @@ pub(super) fn after(db: &Connection, after: u64, entries_max: usize) -> Result<V
     // A number that no sequence reaches has nothing after it.
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let mut rows = db.prepare_cached(
-        "SELECT l.n, l.at, l.kind, l.channel, l.message, l.run, l.step, b.name, l.person
+        "SELECT l.n, l.at, l.kind, l.channel, l.message, l.run, l.step, b.name, l.person, l.permission
          FROM log l LEFT JOIN binding b ON b.id = l.binding WHERE l.n > ?1 ORDER BY l.n LIMIT ?2",
     )?;
     Ok(rows.query_map((after, limit(entries_max)), read)?.collect::<Result<_, _>>()?)
@@ -100,6 +102,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
         ChangeKind::MemberRemoved => Change::MemberRemoved(id::<PersonId>(row, 8)?),
         ChangeKind::AgentAdded => Change::AgentAdded(BindingId(value(row, 7)?)),
         ChangeKind::AgentRemoved => Change::AgentRemoved(BindingId(value(row, 7)?)),
+        ChangeKind::AgentChanged => Change::AgentChanged(BindingId(value(row, 7)?)),
         ChangeKind::MessageAdded => Change::MessageAdded(id::<MessageId>(row, 4)?),
         ChangeKind::MessageEdited => Change::MessageEdited(id::<MessageId>(row, 4)?),
         ChangeKind::MessageDeleted => Change::MessageDeleted(id::<MessageId>(row, 4)?),
@@ -108,6 +111,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
         ChangeKind::RunEnded => Change::RunEnded(id::<RunId>(row, 5)?),
         ChangeKind::RunStep => Change::RunStep(id::<RunId>(row, 5)?, value(row, 6)?),
         ChangeKind::Permission => Change::Permission(id::<RunId>(row, 5)?, value(row, 6)?),
+        ChangeKind::PermissionAsked => Change::PermissionAsked(id::<PermissionId>(row, 9)?),
+        ChangeKind::PermissionDecided => Change::PermissionDecided(id::<PermissionId>(row, 9)?),
     };
     Ok(LogEntry {
         n: row.get(0)?,

@@ -14,6 +14,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_read_back.sql"),
     include_str!("migrations/0005_log.sql"),
     include_str!("migrations/0006_saved_sessions.sql"),
+    include_str!("migrations/0007_permissions.sql"),
 ];
 
 /// Brings a database up to the newest of `migrations`, which are [`MIGRATIONS`] but for tests.

@@ -79,6 +79,7 @@ contract![
     channels,
     identity,
     messages,
+    permissions,
     deletions,
     fetched,
     searches,

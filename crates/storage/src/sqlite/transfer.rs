@@ -129,6 +129,7 @@ fn bring_agent(db: &Connection, new: &BroughtAgent) -> Result<BindingId, Error> 
         cwd: None,
         instructions: None,
         addressed_by: AddressedBy::default(),
+        permissions: crate::PermissionRules::default(),
     };
     let id = binding::add(db, &spec, new.since)?.id;
     binding::remove(db, &id, new.brought_at)?;

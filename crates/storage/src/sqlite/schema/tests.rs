@@ -32,6 +32,7 @@ const FILLED: &[(usize, &str)] = &[
     (2, include_str!("tests/filled_0002.sql")),
     (3, include_str!("tests/filled_0003.sql")),
     (5, include_str!("tests/filled_0005.sql")),
+    (7, include_str!("tests/filled_0007.sql")),
 ];
 
 #[test]
