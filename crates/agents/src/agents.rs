@@ -11,10 +11,12 @@ use tokio_util::task::TaskTracker;
 use crate::mark::Mark;
 use crate::message::{Command, Event, Spec};
 use crate::process::{self, Order};
+use crate::session::PENDING_MAX;
 
-/// Commands that wait for one process. A key has one turn at a time, so there are a prompt, its cancel and an end; a
-/// process that lets more pile up is given up. However often a turn is cancelled, one of the cancels waits.
-const ORDERS_MAX: usize = 16;
+/// Commands that wait for one process. A key has one turn at a time, so there are a prompt, its cancel, an end, and as
+/// many answers as permissions may wait; a process that lets more pile up is given up. However often a turn is
+/// cancelled, one of the cancels waits.
+const ORDERS_MAX: usize = 16 + PENDING_MAX;
 
 /// The agent processes. Dropping it ends them all.
 #[derive(Debug)]
@@ -45,7 +47,7 @@ impl Way {
             Order::Cancel(run) => self.cancelled = Some(run.clone()),
             // One that came before its prompt hit nothing.
             Order::Prompt { run, .. } if self.cancelled.as_ref() == Some(run) => self.cancelled = None,
-            Order::Prompt { .. } | Order::End => {}
+            Order::Prompt { .. } | Order::Answer { .. } | Order::End => {}
         }
         false
     }
@@ -70,6 +72,9 @@ impl Agents {
             Command::Start { key, epoch, spec } => self.start(key, epoch, *spec),
             Command::Prompt { key, epoch, run, text } => self.order(key, epoch, Order::Prompt { run, text }),
             Command::Cancel { key, epoch, run } => self.order(key, epoch, Order::Cancel(run)),
+            Command::Answer { key, epoch, run, ask, choice } => {
+                self.order(key, epoch, Order::Answer { run, ask, choice });
+            }
             Command::End { key, epoch } => self.order(key, epoch, Order::End),
         }
     }

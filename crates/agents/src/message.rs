@@ -8,6 +8,10 @@ use delivery::model::{Epoch, Key, NativeId, RunId};
 
 use crate::redact::Secrets;
 
+mod ask;
+
+pub use ask::*;
+
 /// How to run one agent.
 #[derive(Clone)]
 pub struct Spec {
@@ -158,6 +162,19 @@ pub enum Command {
         /// The run.
         run: RunId,
     },
+    /// Answer a permission that this run asked for, if it still waits for that.
+    Answer {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+        /// The run.
+        run: RunId,
+        /// The number of what was asked.
+        ask: u64,
+        /// Which of its options, from 0; `None`: cancelled.
+        choice: Option<usize>,
+    },
     /// End the process: stdin closed, grace, then the whole tree by signals. Answered by `Exited`.
     End {
         /// Key.
@@ -199,6 +216,23 @@ pub enum EventKind {
         run: RunId,
         /// What.
         update: Update,
+    },
+    /// The agent asks for a permission and waits for [`Command::Answer`]. Until that comes the turn's limit of
+    /// inactivity stands still (6.9). The end of the turn ends what still waits.
+    PermissionAsked {
+        /// The run.
+        run: RunId,
+        /// What for.
+        ask: Box<Ask>,
+    },
+    /// A permission that was asked for is not waited for any more: an answer that was given meanwhile came too late.
+    PermissionClosed {
+        /// The run.
+        run: RunId,
+        /// The number of what was asked.
+        ask: u64,
+        /// Why.
+        why: Closed,
     },
     /// The turn is over: the agent answered the prompt.
     TurnEnded {
@@ -282,15 +316,26 @@ pub enum Update {
     Used(u64),
     /// The agent says that it compacted its context.
     Compacted,
-    /// A permission was asked and a reject option chosen.
+    /// A permission was asked that nobody can be asked about, and a reject option was chosen.
     PermissionRejected {
         /// What it was for.
         title: String,
         /// The option that was chosen; `None` when there was no reject option and the request was cancelled.
         option: Option<String>,
+        /// Why, for people.
+        why: String,
     },
     /// Something else that is a sign of life (a thought, commands, modes).
     Other,
+}
+
+/// Why a permission is not waited for any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// The agent took its request back.
+    Withdrawn,
+    /// The turn was asked to stop.
+    Stopped,
 }
 
 /// A turn that was answered.

@@ -54,6 +54,15 @@ pub(crate) enum Order {
     },
     /// Cancel the turn of this run.
     Cancel(RunId),
+    /// Answer a permission.
+    Answer {
+        /// The run that asked for it.
+        run: RunId,
+        /// Its number.
+        ask: u64,
+        /// Which of its options.
+        choice: Option<usize>,
+    },
     /// End the process.
     End,
 }
@@ -221,6 +230,7 @@ impl Live {
             // The coming `Exited` answers it.
             Some(Order::Prompt { .. }) => {}
             Some(Order::Cancel(run)) => self.session.cancel(&run, now),
+            Some(Order::Answer { run, ask, choice }) => self.session.answer(&run, ask, choice, now),
             Some(Order::End) => self.end(),
             None => {
                 self.reading.orders = false;

@@ -11,10 +11,11 @@ use delivery::model::{NativeId, RunId};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use crate::message::{Begun, EventKind, Reload, Spec, Started, TOOL_SERVER, TimeLimits, ToolServer, Update};
+use crate::message::{Begun, EventKind, Reload, Spec, Started, TimeLimits, ToolServer, Update};
 use crate::redact::Secrets;
 use crate::wire::{self, Halves, Incoming, McpOver, Stored};
 
+mod permission;
 mod reload;
 mod replay;
 mod start;
@@ -22,6 +23,7 @@ mod start;
 mod tests;
 mod turn;
 
+pub(crate) use permission::PENDING_MAX;
 use reload::Reloading;
 use start::Asked;
 use turn::{InFlight, Why};
@@ -80,6 +82,8 @@ pub(crate) struct Session {
     started: Started,
     /// Number of the last request; they are never used twice.
     last_id: u64,
+    /// Number of the last permission that was asked for.
+    last_ask: u64,
     /// Lines since the last message that were none.
     foreign_lines: u32,
     /// Bytes heard since the last turn.
@@ -126,6 +130,7 @@ impl Session {
                 notices,
             },
             last_id: 0,
+            last_ask: 0,
             foreign_lines: 0,
             idle_bytes: 0,
             outputs: VecDeque::new(),
@@ -266,11 +271,11 @@ impl Session {
         match incoming {
             Incoming::Answer { id, answer } => self.answered(id, answer, now),
             Incoming::Request { id, method, params } => self.requested(id, &method, params),
-            Incoming::Notification { method, params } => {
-                if method == "session/update" {
-                    self.updated(params, mended.halves, now);
-                }
-            }
+            Incoming::Notification { method, params } => match &*method {
+                "session/update" => self.updated(params, mended.halves, now),
+                "$/cancel_request" => self.request_cancelled(params),
+                _ => {}
+            },
         }
     }
 
@@ -327,38 +332,13 @@ impl Session {
     }
 
     fn requested(&mut self, id: &RawValue, method: &str, params: &RawValue) {
-        let line = match method {
-            "session/request_permission" => match wire::permission(params) {
-                Some(permission) => match self.own_tool(&permission) {
-                    Some(allow) => wire::answer(id, &wire::permission_answer(Some(allow))),
-                    None => self.rejected(id, permission),
-                },
-                None => wire::refusal(id, wire::INVALID_PARAMS, "not understood"),
-            },
-            _ => wire::refusal(id, wire::METHOD_NOT_FOUND, "method not found"),
-        };
-        self.outputs.push_back(Output::Line(line));
-    }
-
-    /// The option that allows what is asked, if that is one of Highwater's own tools, which nobody needs to be asked
-    /// about (6.10).
-    fn own_tool<'a>(&self, permission: &'a wire::Permission) -> Option<&'a str> {
-        let tools = self.tools.as_ref()?;
-        let tool = permission.tool.as_deref()?;
-        let is_own = permission.session == self.native
-            && tools.names.iter().any(|name| wire::is_tool_of(tool, TOOL_SERVER, name));
-        permission.allow.as_deref().filter(|_| is_own)
-    }
-
-    /// Until people can answer permission requests, the answer is no.
-    fn rejected(&mut self, id: &RawValue, permission: wire::Permission) -> Vec<u8> {
-        let line = wire::answer(id, &wire::permission_answer(permission.reject.as_deref()));
-        if permission.session == self.native {
-            let title = self.shown(&permission.title, SHORT_CHARS_MAX);
-            let option = permission.reject.map(|option| self.shown(&option, SHORT_CHARS_MAX));
-            self.show(Update::PermissionRejected { title, option });
+        match method {
+            "session/request_permission" => self.permission_requested(id, params),
+            _ => {
+                let line = wire::refusal(id, wire::METHOD_NOT_FOUND, "method not found");
+                self.outputs.push_back(Output::Line(line));
+            }
         }
-        line
     }
 
     fn updated(&mut self, params: &RawValue, halves: Halves, now: Instant) {
@@ -366,6 +346,7 @@ impl Session {
         if session != self.native || self.is_replayed(params, now) {
             return;
         }
+        self.remember_call(params);
         let update = match update {
             Update::Text(piece) => {
                 self.text(&piece, halves);

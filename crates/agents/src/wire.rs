@@ -9,13 +9,17 @@ use agent_client_protocol_schema::v1 as schema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+mod call;
 mod mend;
+mod permission;
 mod replayed;
 #[cfg(test)]
 mod tests;
 mod told;
 
+pub(crate) use call::*;
 pub(crate) use mend::*;
+pub(crate) use permission::*;
 pub(crate) use replayed::*;
 pub(crate) use told::*;
 

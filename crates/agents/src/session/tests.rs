@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::message::{Stop, Turn};
 
+mod permissions;
 mod reload;
 mod start;
 mod tools;

@@ -8,10 +8,11 @@ use delivery::model::RunId;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use super::permission::Pending;
 use super::{Output, Phase, SHORT_CHARS_MAX, Session};
 use crate::message::{EventKind, Stop, TimeLimits, Turn, Update};
 use crate::redact::Stream;
-use crate::wire::{self, Halves, Joiner};
+use crate::wire::{self, Calls, Halves, Joiner};
 
 /// A prompt that waits for its answer.
 #[derive(Debug)]
@@ -29,6 +30,10 @@ pub(super) struct InFlight {
     stream: Stream,
     /// Bytes of text told as updates.
     told_bytes: usize,
+    /// Permissions that wait for an answer.
+    pub(super) pending: Vec<Pending>,
+    /// Tool calls that were told of.
+    pub(super) calls: Calls,
 }
 
 /// Why a turn is asked to stop.
@@ -84,6 +89,8 @@ impl InFlight {
             joiner: Joiner::default(),
             stream,
             told_bytes: 0,
+            pending: Vec::new(),
+            calls: Calls::default(),
         }
     }
 
@@ -99,7 +106,8 @@ impl InFlight {
             return (since + limits.grace, why);
         }
         let (silent, over) = (self.heard + limits.inactivity, self.began + limits.turn);
-        if silent < over { (silent, Why::Inactivity) } else { (over, Why::Limit) }
+        // Who waits for people may be silent (6.9).
+        if silent < over && self.pending.is_empty() { (silent, Why::Inactivity) } else { (over, Why::Limit) }
     }
 }
 
@@ -110,6 +118,7 @@ impl Session {
             turn.stopping = Some((why, now));
             let params = schema::CancelNotification::new(self.native.clone());
             self.outputs.push_back(Output::Line(wire::notification("session/cancel", &params)));
+            self.stop_waiting();
         }
     }
 
@@ -161,6 +170,7 @@ impl Session {
 
     /// The agent answered the prompt; the session is idle by now.
     pub(super) fn turn_answered(&mut self, mut turn: InFlight, answer: Result<&RawValue, String>) {
+        self.drop_pending(std::mem::take(&mut turn.pending));
         let rest = turn.rest();
         let run = turn.run;
         if self.reloading.take().is_some_and(|reloading| reloading.goes_on()) {

@@ -109,7 +109,7 @@ async fn what_the_agent_cannot_do_is_told() {
 }
 
 #[tokio::test]
-async fn a_permission_is_rejected_and_unknown_requests_are_refused() {
+async fn a_permission_is_answered_and_unknown_requests_are_refused() {
     let mut world = World::new();
     let steps = json!([
         {"permission": {"title": "rm -r x", "options": ["allow_always", "reject_always", "reject_once"]}},
@@ -120,17 +120,12 @@ async fn a_permission_is_rejected_and_unknown_requests_are_refused() {
         {"text": "done"},
     ]);
     world.in_turn(world.spec(&json!({"prompt": steps}))).await;
-    let rejected = |title: &str, option: Option<&str>| {
-        update(Update::PermissionRejected { title: title.to_owned(), option: option.map(str::to_owned) })
-    };
-    world
-        .check(&[
-            rejected("rm -r x", Some("reject_once")),
-            rejected("touch y", None),
-            text("done"),
-            ended("r1", done(Some("done"))),
-        ])
-        .await;
+    for (title, choice) in [("rm -r x", Some(2)), ("touch y", None)] {
+        let EventKind::PermissionAsked { run, ask } = world.next().await else { panic!("it asks") };
+        assert_eq!(ask.title, title);
+        world.answer(run, ask.n, choice);
+    }
+    world.check(&[text("done"), ended("r1", done(Some("done")))]).await;
     let answers: Vec<Value> =
         ["result", "error"].iter().flat_map(|field| world.read_by_agent(field)).collect();
     let not_found = json!({"code": -32601, "message": "method not found"});

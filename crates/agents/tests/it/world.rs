@@ -112,6 +112,10 @@ impl World {
         self.agents.carry_out(Command::Cancel { key: key(), epoch: Epoch(1), run: RunId::from(run) });
     }
 
+    pub(crate) fn answer(&self, run: RunId, ask: u64, choice: Option<usize>) {
+        self.agents.carry_out(Command::Answer { key: key(), epoch: Epoch(1), run, ask, choice });
+    }
+
     pub(crate) fn end(&self) {
         self.agents.carry_out(Command::End { key: key(), epoch: Epoch(1) });
     }

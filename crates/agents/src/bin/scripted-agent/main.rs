@@ -30,7 +30,7 @@
 //! | `big_text` N | streams N bytes of text in pieces of 1,000 |
 //! | `tool` {id, title, kind}, `tool_update` {id, status, title}, `plan` \[S\], `thought` S, `used` N, `compacted` S | streams that update; `compacted` with this status |
 //! | `update` {..} | streams this update as it is |
-//! | `permission` {title, options: \[kinds\]} | asks for it, waits for the answer; option ids are the kinds |
+//! | `permission` {title, options, kind, name, rawInput, locations, content, tell, wait} | asks for it, waits for the answer (`wait` false: does not) and with `tell` true streams `ask-N: OPTION`; options are kinds, which are their ids and names too, or whole; a list of these asks for all at once; ids of requests are `ask-1`, `ask-2`, … |
 //! | `replay` N | streams the next N messages of the session's history; 0: all that are left |
 //! | `recall` S | streams `yes` if something that was said in the session before this prompt holds S, else `no` |
 //! | `forget` true | forgets the session's history |

@@ -33,43 +33,62 @@ fn a_session_is_told_of_the_tools_in_the_way_that_the_agent_can_reach_them() {
     check(&json!({}), &stdio);
 }
 
+/// What the agent is told at once, if anything, and what people are.
+fn check_asked(spec: &Spec, session: &str, tool: &Value, answered: Option<&str>, asked: bool) {
+    let mut talk = Talk::new(spec);
+    talk.hears(&json!({"id": 1, "result": {"protocolVersion": 1}}));
+    talk.hears(&json!({"id": 2, "result": {"sessionId": "s"}}));
+    talk.session.prompt(run("r1"), "hello", talk.now);
+    talk.session.written(run("r1"));
+    talk.outputs();
+    let mut call = json!({"toolCallId": "t", "title": "mcp__highwater__decline"});
+    call.as_object_mut().unwrap().extend(tool.as_object().unwrap().clone());
+    let params = json!({"sessionId": session, "toolCall": call,
+        "options": [{"optionId": "yes", "kind": "allow_once"}, {"optionId": "no", "kind": "reject_once"}]});
+    talk.hears(&json!({"id": "p", "method": "session/request_permission", "params": params}));
+    let outputs = talk.outputs();
+    let lines = outputs.iter().filter_map(|output| match output {
+        Output::Line(line) => Some(without_version(line)),
+        Output::Prompt { .. } | Output::Event(_) | Output::Unfit(_) => None,
+    });
+    let selected =
+        |option| json!({"id": "p", "result": {"outcome": {"outcome": "selected", "optionId": option}}});
+    assert_eq!(lines.collect::<Vec<_>>(), answered.map(selected).into_iter().collect::<Vec<_>>(), "{tool}");
+    let is_ask = |output: &Output| matches!(output, Output::Event(EventKind::PermissionAsked { .. }));
+    assert_eq!(outputs.iter().any(is_ask), asked, "{tool}");
+}
+
 #[test]
 fn permission_for_an_own_tool_is_given_without_a_word() {
-    let check = |spec: &Spec, tool: &str, session: &str, option: &str, seen: bool| {
-        let mut talk = Talk::new(spec);
-        talk.hears(&json!({"id": 1, "result": {"protocolVersion": 1}}));
-        talk.hears(&json!({"id": 2, "result": {"sessionId": "s"}}));
-        talk.session.prompt(run("r1"), "hello", talk.now);
-        talk.outputs();
-        let params = json!({"sessionId": session, "toolCall": {"toolCallId": "t", "title": "x", "name": tool},
-            "options": [{"optionId": "yes", "kind": "allow_once"}, {"optionId": "no", "kind": "reject_once"}]});
-        talk.hears(&json!({"id": "p", "method": "session/request_permission", "params": params}));
-        let outcome = json!({"outcome": {"outcome": "selected", "optionId": option}});
-        let mut expect = vec![Done::Line(json!({"id": "p", "result": outcome}))];
-        if seen {
-            let rejected =
-                Update::PermissionRejected { title: "x".to_owned(), option: Some("no".to_owned()) };
-            expect.insert(0, update(rejected));
-        }
-        talk.check(&expect);
-    };
     let with = with_tools();
-    check(&with, "mcp__highwater__decline", "s", "yes", false);
-    check(&with, "mcp__highwater__other", "s", "no", true);
-    check(&with, "Bash", "s", "no", true);
-    check(&with, "mcp__highwater__decline", "another", "no", false);
-    check(&spec(None, None), "mcp__highwater__decline", "s", "no", true);
+    let own = json!({"name": "mcp__highwater__decline"});
+    check_asked(&with, "s", &own, Some("yes"), false);
+    check_asked(&with, "another", &own, Some("no"), false);
+    check_asked(&spec(None, None), "s", &own, None, true);
+}
+
+#[test]
+fn a_tool_that_is_only_called_like_an_own_one_is_asked_about() {
+    let with = with_tools();
+    let check = |tool: &Value| check_asked(&with, "s", tool, None, true);
+    // The title is an own tool's in each of them.
+    check(&json!({}));
+    check(&json!({"name": "Bash"}));
+    check(&json!({"name": "decline"}));
+    check(&json!({"name": "mcp__highwater__other"}));
+    check(&json!({"name": "mcp__evil__decline"}));
+    check(&json!({"name": "mcp__evil__mcp__highwater__decline"}));
+    check(&json!({"rawInput": {"name": "mcp__highwater__decline"}}));
+    let of = |server: &Value| json!({"_meta": {"claudeCode": {"toolName": "mcp__highwater__decline", "mcpServer": server}}});
+    check(&of(&json!("evil")));
+    check(&of(&json!({"name": "evil"})));
+    check_asked(&with, "s", &of(&json!("highwater")), Some("yes"), false);
+    check_asked(&with, "s", &of(&json!({"name": "highwater"})), Some("yes"), false);
 }
 
 #[test]
 fn requests_of_the_agent_are_refused() {
     let mut talk = Talk::in_turn();
-    let params = json!({"sessionId": "s", "toolCall": {"toolCallId": "t", "title": "rm"}, "options": [
-        {"optionId": "yes", "kind": "allow_once"}, {"optionId": "no", "kind": "reject_once"}]});
-    talk.hears(&json!({"id": "p", "method": "session/request_permission", "params": params}));
-    let rejected = Update::PermissionRejected { title: "rm".to_owned(), option: Some("no".to_owned()) };
-    let outcome = json!({"outcome": {"outcome": "selected", "optionId": "no"}});
-    talk.check(&[update(rejected), Done::Line(json!({"id": "p", "result": outcome}))]);
     talk.hears(&json!({"id": 0, "method": "session/request_permission", "params": {}}));
     talk.hears(&json!({"id": null, "method": "fs/read_text_file", "params": {}}));
     talk.hears(&json!({"id": [7], "method": "terminal/create"}));

@@ -126,18 +126,7 @@ impl Player {
     /// Takes a step that asks, waits or ends; false if it is none.
     fn act(&mut self, name: &str, value: &Value) -> bool {
         match name {
-            "permission" => {
-                let kinds = value["options"].as_array().cloned().unwrap_or_default();
-                let options: Vec<Value> = kinds
-                    .iter()
-                    .map(|kind| json!({ "optionId": kind, "name": kind, "kind": kind }))
-                    .collect();
-                self.ask(
-                    "session/request_permission",
-                    &json!({ "sessionId": self.session, "options": options,
-                    "toolCall": { "toolCallId": "p1", "title": value["title"], "status": "pending" } }),
-                );
-            }
+            "permission" => self.permission(value),
             "request" => self.ask(value["method"].as_str().unwrap_or_default(), &value["params"]),
             "notify" => {
                 line::write(
@@ -152,14 +141,16 @@ impl Player {
             ),
             "stderr" => eprint!("{}", value.as_str().unwrap_or_default()),
             "delay_ms" => {
-                self.wait(Some(Duration::from_millis(value.as_u64().unwrap_or_default())), |_| false)
+                self.wait(Some(Duration::from_millis(value.as_u64().unwrap_or_default())), |_| false);
             }
             "await_cancel" => {
                 if !self.cancelled {
                     self.wait(None, |message| message["method"] == "session/cancel");
                 }
             }
-            "hang" => self.wait(None, |_| false),
+            "hang" => {
+                self.wait(None, |_| false);
+            }
             "child" => {
                 if let Err(error) = daemon::start(value.as_str().unwrap_or_default()) {
                     eprintln!("scripted-agent: no child: {error}");
@@ -176,16 +167,61 @@ impl Player {
         true
     }
 
+    /// Asks for permissions, one or all of a list at once, and waits for the answers.
+    fn permission(&mut self, value: &Value) {
+        let wishes = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+        let mut open: Vec<Value> = Vec::new();
+        for wish in &wishes {
+            let kinds = wish["options"].as_array().cloned().unwrap_or_default();
+            let option = |kind: &Value| match kind.is_object() {
+                true => kind.clone(),
+                false => json!({ "optionId": kind, "name": kind, "kind": kind }),
+            };
+            let options: Vec<Value> = kinds.iter().map(option).collect();
+            let mut call = json!({ "toolCallId": format!("p{}", self.asked + 1), "status": "pending" });
+            let own = ["title", "kind", "name", "rawInput", "locations", "content"];
+            for field in own.into_iter().filter(|field| !wish[field].is_null()) {
+                call[field] = wish[field].clone();
+            }
+            let params = json!({ "sessionId": self.session, "options": options, "toolCall": call });
+            let id = self.request("session/request_permission", &params);
+            if wish["wait"] != false {
+                open.push(id);
+            }
+        }
+        let tell = wishes.iter().any(|wish| wish["tell"] == true);
+        while !open.is_empty() {
+            let waiting = open.clone();
+            let answer = self.wait(None, |message| is_answer(message, &waiting));
+            open.retain(|id| *id != answer["id"]);
+            if tell {
+                let outcome = &answer["result"]["outcome"];
+                let told = outcome["optionId"].as_str().or_else(|| outcome["outcome"].as_str());
+                self.text(&format!(
+                    "{}: {}\n",
+                    answer["id"].as_str().unwrap_or_default(),
+                    told.unwrap_or("error")
+                ));
+            }
+        }
+    }
+
     /// Asks the client and waits for the answer.
     fn ask(&mut self, method: &str, params: &Value) {
+        let id = self.request(method, params);
+        self.wait(None, |message| is_answer(message, std::slice::from_ref(&id)));
+    }
+
+    /// Asks the client; the request's id.
+    fn request(&mut self, method: &str, params: &Value) -> Value {
         self.asked += 1;
         let id = json!(format!("ask-{}", self.asked));
         line::write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        self.wait(None, |message| message["id"] == id && message["method"].is_null());
+        id
     }
 
-    /// Keeps what comes for later, until the time is over or the message came. Cancels are noted at once.
-    fn wait(&mut self, time: Option<Duration>, is_it: impl Fn(&Value) -> bool) {
+    /// Keeps what comes for later, until the time is over or the message came, which it gives. Cancels are noted at once.
+    fn wait(&mut self, time: Option<Duration>, is_it: impl Fn(&Value) -> bool) -> Value {
         let until = time.map(|time| Instant::now() + time);
         loop {
             let message = match until {
@@ -194,7 +230,7 @@ impl Player {
             };
             let message = match message {
                 Ok(message) => message,
-                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Timeout) => return Value::Null,
                 Err(RecvTimeoutError::Disconnected) => loop {
                     std::thread::park();
                 },
@@ -205,7 +241,7 @@ impl Player {
                 self.take(&steps, &mut Request::none());
             }
             if is_it(&message) {
-                return;
+                return message;
             }
             if message["method"] != "session/cancel" {
                 self.waiting.push_back(message);
@@ -284,6 +320,10 @@ fn reply(name: &str, value: &Value, request: &mut Request, player: &mut Player) 
         _ => return false,
     }
     true
+}
+
+fn is_answer(message: &Value, ids: &[Value]) -> bool {
+    message["method"].is_null() && ids.contains(&message["id"])
 }
 
 fn names_in(folder: &str) -> String {
