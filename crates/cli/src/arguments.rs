@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    agent, backup, channel, completions, delete, edit, export, history, import, invite, man, openapi, person,
-    post, render, restore, run, search, serve, sim, tail, token, watermarks,
+    agent, backup, channel, completions, delete, edit, export, history, import, invite, man, openapi,
+    permission, person, post, render, restore, run, search, serve, sim, tail, token, watermarks,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -44,6 +44,8 @@ enum Command {
     Delete(delete::Delete),
     #[command(subcommand)]
     Run(run::Run),
+    #[command(subcommand)]
+    Permission(permission::Permission),
     Search(search::Search),
     Tail(tail::Tail),
     Render(render::Render),
@@ -75,6 +77,7 @@ impl Arguments {
             Command::Edit(command) => command.run(&context),
             Command::Delete(command) => command.run(&context),
             Command::Run(command) => command.run(&context),
+            Command::Permission(command) => command.run(&context),
             Command::Search(command) => command.run(&context),
             Command::Tail(command) => command.run(&context),
             Command::Render(command) => command.run(),

@@ -51,7 +51,7 @@ impl Kind {
     pub(crate) fn of_answer(code: &str, status: u16) -> Self {
         match code {
             "not_found" => Self::NotFound,
-            "exists" | "conflict" => Self::Conflict,
+            "exists" | "conflict" | "already_decided" => Self::Conflict,
             "invalid" | "too_large" => Self::Invalid,
             "unauthorized" | "forbidden" => Self::Denied,
             "storage_full" => Self::StorageFull,

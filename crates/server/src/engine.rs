@@ -10,9 +10,11 @@ mod among;
 mod identity;
 mod import;
 mod parts;
+mod permission;
 mod permit;
 mod post;
 mod request;
+mod rules;
 mod run;
 mod saved;
 mod tally;
@@ -27,15 +29,17 @@ use delivery::queue::{self, Queue};
 use delivery::residency::{self, EndReason, Pool, Residency};
 use delivery::turn::{Lease, Telling};
 use delivery::{Author, Limits, Moment, Timestamp};
-use storage::{Binding, Store};
+use storage::{Binding, PermissionId, Store};
 
 pub use self::activity::Activity;
 use self::admin::add_channel;
 pub(crate) use self::admin::{check_channel_name, check_name};
 pub(crate) use self::identity::check_topic;
 pub use self::identity::{Act, ChannelChanges};
+pub use self::permission::Answer;
 pub(crate) use self::request::key_of;
 pub use self::request::{Board, Brought, Post, Reply, Request, Spool};
+pub use self::rules::RulesChange;
 pub use self::tally::{Ended, Tally, Tokens};
 pub use self::tool::{Tool, ToolCall};
 use crate::error::{ApiError, Code};
@@ -54,7 +58,14 @@ pub struct Rules {
     pub max_recipients: u32,
     /// Whether a binding's command can be started.
     pub reachable: Arc<dyn Fn(&Binding) -> bool + Send + Sync>,
+    /// How long a permission card waits, where its binding does not say.
+    pub permission_ms: u64,
+    /// Whether all that a request touches is surely inside a binding's own working folder.
+    pub inside: Arc<IsInside>,
 }
+
+/// Whether all that a request touches is surely inside a binding's own working folder.
+pub type IsInside = dyn Fn(&Binding, &agents::Touches) -> bool + Send + Sync;
 
 /// The time of a step.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +122,19 @@ pub enum Command {
         epoch: Epoch,
         /// The run.
         run: RunId,
+    },
+    /// Answer a permission that an agent asked for.
+    Answer {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+        /// The run.
+        run: RunId,
+        /// The agent's number for what it asked.
+        ask: u64,
+        /// Which option, from 0; `None`: cancelled.
+        choice: Option<usize>,
     },
     /// End a process.
     End {
@@ -179,6 +203,8 @@ struct LiveTurn {
     cancelling: bool,
     /// Refused permissions so far.
     refusals: u32,
+    /// Permission cards so far.
+    cards: u32,
     /// Steps recorded so far.
     events: u32,
     /// Messages posted beside the reply.
@@ -205,6 +231,8 @@ pub struct Engine {
     open: BTreeMap<RunId, (Key, MessageId)>,
     /// Runs whose process went away before their prompt was written: tried again once.
     tried: BTreeSet<RunId>,
+    /// Permission cards that wait.
+    cards: BTreeMap<PermissionId, permission::Waiting>,
     phase: Phase,
     out: VecDeque<Command>,
     tally: Tally,
@@ -224,11 +252,13 @@ impl Engine {
             live: BTreeMap::new(),
             open: BTreeMap::new(),
             tried: BTreeSet::new(),
+            cards: BTreeMap::new(),
             phase: Phase::Open,
             out: VecDeque::new(),
             tally: Tally::default(),
             touched: false,
         };
+        engine.end_lost_permissions(store, now)?;
         engine.pick_up_runs(store, now)?;
         engine.pump(store, now)?;
         Ok(engine)
@@ -247,6 +277,7 @@ impl Engine {
             Input::Tick => {
                 self.touched = true;
                 self.residency.handle_timeout(now.mono);
+                self.permissions_due(store, now)?;
                 Reply::Done
             }
         };
@@ -266,7 +297,7 @@ impl Engine {
 
     /// When a [`Input::Tick`] is due.
     pub fn next_timeout(&self) -> Option<Moment> {
-        self.residency.next_timeout()
+        self.residency.next_timeout().into_iter().chain(self.next_permission()).min()
     }
 
     /// What was counted since [`Self::recover`].
@@ -287,7 +318,11 @@ impl Engine {
                 ((*key).clone(), current.into_iter().chain(self.queue.waiting(key)).collect())
             })
             .collect();
-        Board { states, queues }
+        let mut asking: BTreeMap<RunId, Vec<PermissionId>> = BTreeMap::new();
+        for run in self.cards.values().map(permission::Waiting::run) {
+            asking.entry(run.clone()).or_insert_with(|| self.cards_of(run));
+        }
+        Board { states, queues, asking }
     }
 
     /// Whether no process is alive.
@@ -314,6 +349,10 @@ impl Engine {
             Request::AddAgent { channel, new } => self.add_agent(store, &channel, *new, now),
             Request::RemoveAgent { channel, handle } => self.remove_agent(store, &channel, &handle, now),
             Request::Fresh { channel, handle } => self.fresh(store, &channel, &handle, now),
+            Request::ChangeRules { channel, handle, change } => {
+                self.change_rules(store, &channel, &handle, &change, now)
+            }
+            Request::Answer(answer) => self.answer(store, &answer, now),
             Request::Post(post) => self.post(store, &post, now),
             Request::Edit { message, text } => self.edit(store, &message, &text, now),
             Request::Delete { message } => self.delete(store, &message, now),
@@ -331,7 +370,7 @@ impl Engine {
             Request::CancelTurns => {
                 self.touched = true;
                 let keys: Vec<Key> = self.live.keys().cloned().collect();
-                keys.iter().for_each(|key| self.cancel_turn(key));
+                keys.iter().try_for_each(|key| self.cancel_turn(store, key, now))?;
                 Ok(Reply::Done)
             }
         }
@@ -379,6 +418,7 @@ impl Request {
             | Self::AddAgent { .. }
             | Self::RemoveAgent { .. }
             | Self::Fresh { .. }
+            | Self::ChangeRules { .. }
             | Self::Post(_)
             | Self::Edit { .. }
             | Self::Delete { .. }
@@ -386,7 +426,9 @@ impl Request {
             | Self::ImportWatermarks(_)
             | Self::Import(_) => true,
             // A turn that may end by itself may use its tools until then.
-            Self::Cancel { .. } | Self::Tool(_) | Self::Shutdown | Self::CancelTurns => false,
+            Self::Cancel { .. } | Self::Answer(_) | Self::Tool(_) | Self::Shutdown | Self::CancelTurns => {
+                false
+            }
         }
     }
 }

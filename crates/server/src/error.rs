@@ -11,6 +11,8 @@ pub enum Code {
     Exists,
     /// The request makes no sense in the present state: 409.
     Conflict,
+    /// A permission card has its outcome already: 409.
+    AlreadyDecided,
     /// The request is malformed: 400.
     Invalid,
     /// The token is missing or wrong: 401.
@@ -36,6 +38,7 @@ impl Code {
             Self::NotFound => "not_found",
             Self::Exists => "exists",
             Self::Conflict => "conflict",
+            Self::AlreadyDecided => "already_decided",
             Self::Invalid => "invalid",
             Self::Unauthorized => "unauthorized",
             Self::Forbidden => "forbidden",

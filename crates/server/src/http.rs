@@ -9,6 +9,7 @@ mod message;
 mod observe;
 mod openapi;
 mod people;
+mod permission;
 mod run;
 mod sign_in;
 mod table;
@@ -95,6 +96,10 @@ fn table() -> Table {
         .with(routes!(run::show))
         .with(routes!(run::cancel))
         .with(routes!(run::retry))
+        .with(routes!(permission::list))
+        .with(routes!(permission::show))
+        .with(routes!(permission::answer))
+        .with(routes!(permission::change_rules))
         .with(routes!(watermark::export, watermark::import))
         .with(routes!(transfer::backup))
         .with(routes!(transfer::export))
@@ -206,7 +211,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> axum::extract::FromRequestParts
 fn status(code: Code) -> StatusCode {
     match code {
         Code::NotFound => StatusCode::NOT_FOUND,
-        Code::Exists | Code::Conflict => StatusCode::CONFLICT,
+        Code::Exists | Code::Conflict | Code::AlreadyDecided => StatusCode::CONFLICT,
         Code::Invalid => StatusCode::BAD_REQUEST,
         Code::Unauthorized => StatusCode::UNAUTHORIZED,
         Code::Forbidden => StatusCode::FORBIDDEN,

@@ -156,6 +156,7 @@ impl Tools {
             | Reply::Posted { .. }
             | Reply::Message(_)
             | Reply::Run(_)
+            | Reply::Permission(_)
             | Reply::Brought(_)
             | Reply::Done => Err(ApiError::new(Code::Internal, "the tool gave no answer")),
         }

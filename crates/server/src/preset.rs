@@ -100,5 +100,6 @@ pub(crate) fn guide_binding(channel: &storage::Channel, guide: &[String]) -> New
         cwd: None,
         instructions: None,
         addressed_by: storage::AddressedBy::Members,
+        permissions: storage::PermissionRules::default(),
     }
 }

@@ -1,7 +1,7 @@
 //! What a principal reaches in the store. Everything else is answered like what does not exist.
 
 use delivery::model::{MessageId, RunId};
-use storage::{Channel, ChannelMember, Message, Person, Read, Run};
+use storage::{Channel, ChannelMember, Message, Permission, PermissionId, Person, Read, Run};
 
 use crate::error::ApiError;
 use crate::rights::{self, Denial, Principal, Shape, Standing, Verdict};
@@ -75,6 +75,19 @@ pub(crate) fn run(store: &dyn Read, who: &Principal, id: &RunId) -> Result<Run, 
     let verdict = rights::may_see_run(who, standing(store, who, &channel)?);
     verdict.map_err(|denial| denied(denial, "run", id.as_str()))?;
     Ok(run)
+}
+
+/// A permission card by id, if its run may be seen.
+pub(crate) fn permission(
+    store: &dyn Read,
+    who: &Principal,
+    id: &PermissionId,
+) -> Result<Permission, ApiError> {
+    let card = store.permission(id)?;
+    let channel = store.channel_by_id(&card.key.channel)?;
+    let verdict = rights::may_see_run(who, standing(store, who, &channel)?);
+    verdict.map_err(|denial| denied(denial, "permission", &id.0))?;
+    Ok(card)
 }
 
 /// The people of a channel, if it may be read.

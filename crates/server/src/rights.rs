@@ -4,7 +4,7 @@
 //! read does not exist for them ([`Denial::Hidden`]); what they may read but not do is refused in words. So existence is
 //! asked first, before the scopes of the credential: a refused scope would tell that there is something.
 
-use storage::{Access, AddressedBy, Person, PersonId, Rank, Role, Scope, Scopes};
+use storage::{Access, AddressedBy, AnsweredBy, ChoiceKind, Person, PersonId, Rank, Role, Scope, Scopes};
 
 /// Who asks: a person, through a credential with scopes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,6 +232,48 @@ pub fn may_address(role: Role, addressed_by: AddressedBy) -> Verdict {
         | (AddressedBy::Owners, Role::Owner) => Ok(()),
         (AddressedBy::Members, Role::Guest) => Err(Denial::Refused("it answers members, not guests")),
         (AddressedBy::Owners, Role::Member | Role::Guest) => Err(Denial::Refused("it answers owners alone")),
+    }
+}
+
+/// Changing by which rules an agent's permission requests are decided.
+pub fn may_change_rules(who: &Principal, at: Standing) -> Verdict {
+    reaches(who, at)?;
+    owner(who)
+}
+
+/// Answering a permission card of a binding (2.9) by an option of this kind; `None`: there is no such option. What is
+/// allowed for ever, or of a kind that nobody knows, is for owners alone (6.10).
+pub fn may_answer_permission(
+    who: &Principal,
+    at: Standing,
+    by: AnsweredBy,
+    option: Option<ChoiceKind>,
+) -> Verdict {
+    reaches(who, at)?;
+    scope(who, Scope::Write)?;
+    match (by, who.role, at.rank) {
+        (_, Role::Owner, _)
+        | (AnsweredBy::Members, Role::Member, Some(_))
+        | (AnsweredBy::Managers, Role::Member, Some(Rank::Manager)) => {}
+        (AnsweredBy::Members, Role::Member, None) => return Err(OUTSIDE),
+        (AnsweredBy::Managers, Role::Member, Some(Rank::Member) | None) => {
+            return Err(Denial::Refused(
+                "the channel's managers and owners answer this agent's permission cards",
+            ));
+        }
+        (AnsweredBy::Owners, Role::Member, _) => {
+            return Err(Denial::Refused("owners alone answer this agent's permission cards"));
+        }
+        (_, Role::Guest, _) => return Err(GUESTS),
+    }
+    match option {
+        Some(kind) if kind.is_for_owners() => match who.role {
+            Role::Owner => scope(who, Scope::Admin),
+            Role::Member | Role::Guest => {
+                Err(Denial::Refused("only an owner may allow something for more than this once"))
+            }
+        },
+        Some(_) | None => Ok(()),
     }
 }
 

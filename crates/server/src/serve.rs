@@ -109,13 +109,15 @@ pub async fn serve(
     first_start(&mut store, &settings.owner, &settings.guide, clock.now().wall)?;
     let owner = owner(&store)?;
     let link = owner_link(&mut store, &owner, &site, clock.now().wall)?;
-    let (tokens, reach) = (start.tools.tokens.clone(), start.clone());
+    let (tokens, reach, folders) = (start.tools.tokens.clone(), start.clone(), start.clone());
     let rules = Rules {
         limits: settings.limits,
         pool: settings.pool,
         cold: settings.cold,
         max_recipients: settings.max_recipients,
         reachable: Arc::new(move |binding| reach.reachable(binding)),
+        permission_ms: settings.permission_ms,
+        inside: Arc::new(move |binding, touches| folders.contains(binding, touches)),
     };
     let engine = recover(&mut store, &rules, clock)?;
     let (events_in, agent_events) = mpsc::channel(EVENTS_MAX);

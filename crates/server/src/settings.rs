@@ -26,6 +26,8 @@ pub struct Settings {
     pub max_recipients: u32,
     /// How often each principal may change something: 50 a second, 200 at once. The owner's token is not limited.
     pub writes: Rate,
+    /// How long a permission card waits for an answer, in milliseconds: 30 min.
+    pub permission_ms: u64,
     /// Entries of the log of events that are kept: 100,000. Readers that come back later look afresh.
     pub events_kept: u64,
     /// Limits of waiting for agents.

@@ -112,6 +112,7 @@ pub(crate) fn spawn(
         log,
         ended: ended_tx,
         kept: Vec::new(),
+        overdue: false,
         stopping: false,
     };
     let handle = std::thread::Builder::new()
@@ -173,6 +174,8 @@ struct Worker {
     ended: watch::Sender<u64>,
     /// Events of agents that could not be stored yet, in order.
     kept: Vec<agents::Event>,
+    /// Whether what was due could not be stored: it is tried again after a while instead of at once, for ever.
+    overdue: bool,
     stopping: bool,
 }
 
@@ -214,7 +217,7 @@ impl Worker {
     }
 
     fn wait(&self) -> Duration {
-        if !self.kept.is_empty() || self.store.is_scrub_due() {
+        if !self.kept.is_empty() || self.overdue || self.store.is_scrub_due() {
             return RETRY_AFTER;
         }
         let now = self.clock.now().mono;
@@ -255,6 +258,7 @@ impl Worker {
         });
         match committed {
             Ok(()) => {
+                self.overdue = false;
                 // The tick that ends each batch is no work of anybody's.
                 let size = u32::try_from(jobs.len().saturating_sub(1)).unwrap_or(u32::MAX);
                 if size > 0 {
@@ -317,7 +321,10 @@ impl Worker {
             }
             (Job::Agent(event), storage::Error::DiskFull) => self.kept.push(event),
             (Job::Agent(event), error) => self.give_up(event, &ApiError::from(error.clone())),
-            (Job::Tick, error) => tracing::error!(%error, "what is due could not be stored"),
+            (Job::Tick, error) => {
+                tracing::error!(%error, "what is due could not be stored");
+                self.overdue = true;
+            }
         }
     }
 
@@ -353,6 +360,9 @@ impl Worker {
                 Command::Cancel { key, epoch, run } => {
                     self.agents.carry_out(agents::Command::Cancel { key, epoch, run });
                 }
+                Command::Answer { key, epoch, run, ask, choice } => {
+                    self.agents.carry_out(agents::Command::Answer { key, epoch, run, ask, choice });
+                }
                 Command::End { key, epoch } => self.agents.carry_out(agents::Command::End { key, epoch }),
                 Command::Stream { key, run, piece } => self.log.hub.stream(key, run, &piece),
                 Command::RunsEnded => runs_ended = true,
@@ -372,6 +382,8 @@ fn kind_of(kind: &agents::EventKind) -> &'static str {
         agents::EventKind::ReloadFailed { .. } => "reload_failed",
         agents::EventKind::PromptWritten { .. } => "prompt_written",
         agents::EventKind::Update { .. } => "update",
+        agents::EventKind::PermissionAsked { .. } => "permission_asked",
+        agents::EventKind::PermissionClosed { .. } => "permission_closed",
         agents::EventKind::TurnEnded { .. } => "turn_ended",
         agents::EventKind::TurnFailed { .. } => "turn_failed",
         agents::EventKind::TreeLost => "tree_lost",
@@ -404,6 +416,7 @@ fn step(
                 Code::NotFound
                 | Code::Exists
                 | Code::Conflict
+                | Code::AlreadyDecided
                 | Code::Invalid
                 | Code::Unauthorized
                 | Code::Forbidden

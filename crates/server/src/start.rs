@@ -1,5 +1,7 @@
 //! How a binding's process is started: its command, folder and environment (6.11).
 
+mod inside;
+
 use std::path::{Path, PathBuf};
 
 use agents::environment::{self, Own};

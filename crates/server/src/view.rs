@@ -1,10 +1,14 @@
 //! Stored values as the API shows them.
 
+mod diff;
+mod permission;
+
 use delivery::model::{ChannelId, Key};
 use delivery::residency::State;
 use delivery::turn::Lease;
 use storage::{Binding, Channel, ChannelMember, Message, Person, Read, Run, RunEvent, RunStatus, Usage};
 
+pub(crate) use self::permission::{outcome_words, permission, rules};
 use crate::engine::{Board, key_of};
 use crate::error::ApiError;
 use crate::html;
@@ -123,6 +127,7 @@ pub(crate) fn agent(
         when_cold: spec.when_cold,
         supervised: spec.supervised,
         addressed_by: spec.addressed_by,
+        permissions: rules(&spec.permissions),
         env: spec.env.into_iter().map(|var| var.name).collect(),
         env_missing,
         model: spec.model,
@@ -167,6 +172,7 @@ pub(crate) fn run(store: &dyn Read, run: Run, board: &Board) -> Result<wire::Run
         waiting,
         retry_of: run.retry_of.map(|id| id.0),
         events: Vec::new(),
+        permissions: Vec::new(),
     })
 }
 
@@ -177,7 +183,9 @@ pub(crate) fn whole_run(store: &dyn Read, stored: Run, board: &Board) -> Result<
         None => (None, None),
     };
     let events = store.run_events(&stored.id)?.into_iter().map(step).collect();
-    Ok(wire::Run { sent, system, events, ..run(store, stored, board)? })
+    let cards = store.permissions_of_run(&stored.id)?;
+    let permissions: Result<_, ApiError> = cards.into_iter().map(|card| permission(store, card)).collect();
+    Ok(wire::Run { sent, system, events, permissions: permissions?, ..run(store, stored, board)? })
 }
 
 pub(crate) fn step(event: RunEvent) -> wire::RunEvent {
@@ -186,6 +194,10 @@ pub(crate) fn step(event: RunEvent) -> wire::RunEvent {
 }
 
 fn waiting(run: &Run, board: &Board) -> Option<String> {
+    if let Some(cards) = board.asking.get(&run.id) {
+        let ids: Vec<&str> = cards.iter().map(|id| id.0.as_str()).collect();
+        return Some(format!("waiting for permission: {}", ids.join(", ")));
+    }
     if run.status != RunStatus::Queued {
         return None;
     }

@@ -3,6 +3,7 @@
 mod event;
 mod health;
 mod identity;
+mod permission;
 pub mod schema;
 mod thread;
 mod transfer;
@@ -15,13 +16,14 @@ use utoipa::ToSchema;
 pub use self::event::{AgentActivity, Bound, ChannelInfo, Event, Happened, Reason, RunState};
 pub use self::health::*;
 pub use self::identity::*;
+pub use self::permission::*;
 pub use self::thread::Thread;
 pub use self::transfer::*;
 
 /// An error: a stable code, a message for people, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
-    /// Stable code: `not_found`, `exists`, `invalid`, `conflict`, `unauthorized`, `forbidden`, `too_large`,
+    /// Stable code: `not_found`, `exists`, `invalid`, `conflict`, `already_decided`, `unauthorized`, `forbidden`, `too_large`,
     /// `rate_limited`, `storage_full`, `shutting_down`, `internal`.
     #[schema(value_type = schema::ErrorCode)]
     pub code: String,
@@ -171,7 +173,7 @@ pub struct Run {
     /// End.
     #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub ended_at: Option<Timestamp>,
-    /// Why it still waits: `behind r3`, `waiting for a place in the pool`, `starting`; null otherwise.
+    /// Why it still waits: `behind r3`, `waiting for a place in the pool`, `waiting for permission: k7`; null otherwise.
     #[schema(required = true)]
     pub waiting: Option<String>,
     /// The run that it tries again.
@@ -180,6 +182,9 @@ pub struct Run {
     /// Steps; only in the answer about one run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<RunEvent>,
+    /// Permission cards; only in the answer about one run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permissions: Vec<Permission>,
 }
 
 /// Tokens of a run.
@@ -312,6 +317,9 @@ pub struct AddAgent {
     #[serde(default)]
     #[schema(value_type = schema::AddressedBy)]
     pub addressed_by: AddressedBy,
+    /// How its permission requests are decided; as by default if absent.
+    #[serde(default)]
+    pub permissions: PermissionRules,
 }
 
 /// An agent in a channel.
@@ -341,6 +349,8 @@ pub struct Agent {
     /// Whose messages make runs of it.
     #[schema(value_type = schema::AddressedBy)]
     pub addressed_by: AddressedBy,
+    /// How its permission requests are decided, by every kind of tool.
+    pub permissions: PermissionRules,
     /// Names of its environment variables; never their values.
     pub env: Vec<String>,
     /// Those of them that are to be passed on from the server's environment, which does not have them.

@@ -1,5 +1,7 @@
 //! `highwater agent`: binds agents to channels, lists them, starts them fresh, removes them.
 
+mod policy;
+
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
@@ -22,6 +24,7 @@ pub(crate) enum Agent {
     List(List),
     /// List the presets that agent add knows
     Presets(Format),
+    Policy(Box<policy::Policy>),
     /// Remove an agent from a channel; what it wrote stays
     Remove(Place),
     /// Start fresh: the agent's next turn begins a new session
@@ -56,7 +59,7 @@ pub(crate) struct Add {
     /// What becomes of a session of more than cold_tokens that the provider does not cache any more
     #[arg(long, value_name = "WHAT", value_enum, default_value = "reload")]
     when_cold: Cold,
-    /// Tell the agent that nobody answers its permission requests; with or without this, they are refused today
+    /// Nobody answers what it asks permission for: rules decide (--allow and the like, highwater agent policy)
     #[arg(long)]
     unsupervised: bool,
     /// Set a variable of its environment; NAME alone passes on the one of the server's environment, so it must be
@@ -72,6 +75,8 @@ pub(crate) struct Add {
     /// Whose messages it answers; others get a notice
     #[arg(long, value_name = "WHO", value_enum, default_value = "members")]
     addressed_by: AddressedBy,
+    #[command(flatten)]
+    rules: policy::Rules,
     /// File with instructions of its own, at most 64 KiB of text
     #[arg(long, value_name = "FILE")]
     instructions: Option<PathBuf>,
@@ -164,6 +169,7 @@ impl Agent {
                 let presets: Vec<wire::Preset> = context.client()?.call(&Call::get(&["presets"]))?;
                 format.print(&presets, |presets| list_presets(presets))
             }
+            Self::Policy(command) => command.run(context),
             Self::Remove(Place { handle, channel, format }) => {
                 let call = Call::delete(&["channels", &channel, "agents", &handle]);
                 let agent: wire::Agent = context.client()?.call(&call)?;
@@ -212,6 +218,7 @@ impl Add {
                 AddressedBy::Everyone => wire::AddressedBy::Everyone,
                 AddressedBy::Owners => wire::AddressedBy::Owners,
             },
+            permissions: self.rules.of_new()?,
         };
         let call = Call::post(&["channels", &self.channel, "agents"]);
         let client = context.client()?;
@@ -346,6 +353,7 @@ pub(crate) fn example() -> wire::Agent {
         when_cold: WhenCold::Reload,
         supervised: true,
         addressed_by: wire::AddressedBy::Members,
+        permissions: wire::PermissionRules::default(),
         env: Vec::new(),
         env_missing: Vec::new(),
         model: None,

@@ -175,6 +175,7 @@ pub(crate) fn example() -> wire::Run {
         waiting: None,
         retry_of: None,
         events: Vec::new(),
+        permissions: Vec::new(),
     }
 }
 

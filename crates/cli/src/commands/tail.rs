@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::Value;
-use server::wire::{Event, Happened, Reason};
+use server::wire::{Event, Happened, Permission, PermissionStatus, Reason};
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::answers::Answers;
-use super::{Format, history};
+use super::{Format, history, permission};
 use crate::client::{Call, Client};
 use crate::context::Context;
 use crate::display;
@@ -135,6 +135,8 @@ impl Tail {
             Happened::MessageAdded { message }
             | Happened::MessageEdited { message }
             | Happened::MessageDeleted { message } => message,
+            Happened::PermissionAsked { permission: card } => return Some(self.card(card)),
+            Happened::PermissionDecided { permission: card } => return self.decided(card),
             Happened::Hello
             | Happened::Resync { .. }
             | Happened::Heartbeat
@@ -147,6 +149,7 @@ impl Tail {
             | Happened::PersonChanged { .. }
             | Happened::AgentAdded { .. }
             | Happened::AgentRemoved { .. }
+            | Happened::AgentChanged { .. }
             | Happened::RunQueued { .. }
             | Happened::RunStarted { .. }
             | Happened::RunEnded { .. }
@@ -156,12 +159,46 @@ impl Tail {
             | Happened::AgentState { .. }
             | Happened::Unknown => return None,
         };
-        let place = match self.channel {
-            Some(_) => String::new(),
-            None => format!("#{} ", display::line(&message.channel)),
-        };
+        let place = self.place(&message.channel);
         let width = display::columns(io::stdout()).map(|columns| columns.saturating_sub(place.len()));
         Some(format!("{place}{}", history::message(message, width)))
+    }
+}
+
+impl Tail {
+    /// What stands before each line, where it does not go without saying.
+    fn place(&self, channel: &str) -> String {
+        match self.channel {
+            Some(_) => String::new(),
+            None => format!("#{} ", display::line(channel)),
+        }
+    }
+
+    /// A permission card: all of it while it waits. One that was decided by the time that it is read is told by that.
+    fn card(&self, card: &Permission) -> String {
+        let place = self.place(&card.channel);
+        match card.status {
+            PermissionStatus::Pending => place + &permission::card(card),
+            PermissionStatus::Allowed
+            | PermissionStatus::Rejected
+            | PermissionStatus::TimedOut
+            | PermissionStatus::Cancelled
+            | PermissionStatus::Withdrawn
+            | PermissionStatus::Lost => {
+                let asks = format!(
+                    "{} {} @{} asked: {}",
+                    display::time(card.asked_at),
+                    card.id,
+                    card.agent,
+                    card.title
+                );
+                place + &display::line(&asks) + "\n"
+            }
+        }
+    }
+
+    fn decided(&self, card: &Permission) -> Option<String> {
+        Some(self.place(&card.channel) + &permission::decided(card)? + "\n")
     }
 }
 

@@ -43,6 +43,7 @@ pub(super) struct Draft {
     max_recipients: u32,
     write_rate: u32,
     write_burst: u32,
+    permission_ms: u64,
     events_kept: u64,
     time: TimeLimits,
     owner: Option<String>,
@@ -65,6 +66,7 @@ impl Draft {
             max_recipients: 3,
             write_rate: 50,
             write_burst: 200,
+            permission_ms: 30 * 60 * 1_000,
             events_kept: 100_000,
             time: TimeLimits {
                 start: Duration::from_secs(60),
@@ -107,6 +109,7 @@ impl Draft {
             limits: self.limits,
             max_recipients: self.max_recipients,
             writes: Rate::per_second(self.write_rate, self.write_burst),
+            permission_ms: self.permission_ms,
             events_kept: self.events_kept,
             time: self.time,
             holder: programs.holder,
@@ -152,6 +155,10 @@ impl Draft {
             Key::MaxRecipients => self.max_recipients = given.count(&(1..=20))?,
             Key::WriteRate => self.write_rate = given.count(&(1..=100_000))?,
             Key::WriteBurst => self.write_burst = given.count(&(1..=1_000_000))?,
+            // As long as a binding's own limit may be.
+            Key::PermissionLimit => {
+                self.permission_ms = ms(given.duration(&(DURATION_MIN..=7 * DAY))?);
+            }
             Key::EventsKept => self.events_kept = u64::from(given.count(&(1_000..=10_000_000))?),
             Key::StartLimit => self.time.start = given.duration(&(DURATION_MIN..=HOUR))?,
             Key::InactivityLimit => self.time.inactivity = given.duration(&(DURATION_MIN..=DAY))?,

@@ -39,6 +39,8 @@ pub(super) enum Key {
     WriteRate,
     /// Changes at once.
     WriteBurst,
+    /// How long a permission card waits.
+    PermissionLimit,
     /// Entries of the log of events that are kept.
     EventsKept,
     /// Limit of an agent's start.
@@ -59,7 +61,7 @@ pub(super) enum Key {
 
 impl Key {
     /// All of them, in the order of the documentation.
-    pub(super) const ALL: [Self; 23] = [
+    pub(super) const ALL: [Self; 24] = [
         Self::Data,
         Self::Listen,
         Self::PublicUrl,
@@ -75,6 +77,7 @@ impl Key {
         Self::MaxRecipients,
         Self::WriteRate,
         Self::WriteBurst,
+        Self::PermissionLimit,
         Self::EventsKept,
         Self::StartLimit,
         Self::InactivityLimit,
@@ -103,6 +106,7 @@ impl Key {
             Self::MaxRecipients => "max_recipients",
             Self::WriteRate => "write_rate",
             Self::WriteBurst => "write_burst",
+            Self::PermissionLimit => "permission_limit",
             Self::EventsKept => "events_kept",
             Self::StartLimit => "start_limit",
             Self::InactivityLimit => "inactivity_limit",

@@ -48,6 +48,7 @@ fn defaults() -> Settings {
         limits: Limits { rows: 30, lines: 12, body_chars: 600 },
         max_recipients: 3,
         writes: Rate { every_us: 20_000, burst: 200 },
+        permission_ms: 30 * 60 * 1_000,
         events_kept: 100_000,
         time: TimeLimits {
             start: Duration::from_secs(60),
@@ -153,6 +154,7 @@ fn every_key_can_be_set_in_the_default_file() {
         max_recipients = 5
         write_rate = 10
         write_burst = 20
+        permission_limit = "2h"
         events_kept = 20_000
         start_limit = "90s"
         inactivity_limit = "20m"
@@ -178,6 +180,7 @@ fn every_key_can_be_set_in_the_default_file() {
         limits: Limits { rows: 60, lines: 24, body_chars: 1_200 },
         max_recipients: 5,
         writes: Rate { every_us: 100_000, burst: 20 },
+        permission_ms: 7_200_000,
         events_kept: 20_000,
         time: TimeLimits {
             start: Duration::from_secs(90),
@@ -205,7 +208,7 @@ fn mistakes_in_the_file_are_told_with_their_line() {
         assert_eq!(actual, Err(hint.iter().fold(expected, |failure, hint| failure.hint(*hint))), "{text}");
     };
     let known = "known keys: data, listen, public_url, allowed_hosts, plain_http, pool_size, idle_limit, cold_tokens, cache_lifetime, rows, lines, \
-                 body_chars, max_recipients, write_rate, write_burst, events_kept, start_limit, inactivity_limit, turn_limit, grace, \
+                 body_chars, max_recipients, write_rate, write_burst, permission_limit, events_kept, start_limit, inactivity_limit, turn_limit, grace, \
                  owner, log_level, log_format";
     check(
         "rows = 3\npoolsize = 4\n",
@@ -395,6 +398,7 @@ fn the_documentation_tells_every_key_with_its_default() {
         (Key::MaxRecipients, "`3`"),
         (Key::WriteRate, "`50`"),
         (Key::WriteBurst, "`200`"),
+        (Key::PermissionLimit, "`\"30m\"`"),
         (Key::EventsKept, "`100000`"),
         (Key::StartLimit, "`\"60s\"`"),
         (Key::InactivityLimit, "`\"10m\"`"),

@@ -27,6 +27,8 @@ mod outcomes;
 #[cfg(test)]
 mod page;
 #[cfg(test)]
+mod permissions;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod reloads;

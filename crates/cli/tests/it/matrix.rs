@@ -88,7 +88,7 @@ impl Ask {
 
 /// What is of the same kind and does not exist: an id of the same letter, or another name.
 fn missing(name: &str) -> String {
-    match name.strip_prefix(['m', 'r', 't']) {
+    match name.strip_prefix(['k', 'm', 'r', 't']) {
         Some(number) if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("{}999999", &name[..1]),
         _ => "void".to_owned(),
     }
@@ -144,7 +144,7 @@ fn check(world: &World, document: &Document, row: &Row, operation: &Operation<'_
             let nothing = ask.about_nothing().call(who, operation);
             let swap = |text: String, name: &String| text.replace(name.as_str(), &missing(name));
             let told = |body: &Value| ask.hidden.iter().fold(body.to_string(), swap);
-            if (answer.status, told(&answer.body)) != (nothing.status, told(&nothing.body)) {
+            if (answer.status, told(&answer.body)) != (nothing.status, nothing.body.to_string()) {
                 fault(format!("hidden is not like missing: {answer:?} {nothing:?}"));
             }
         }

@@ -137,23 +137,6 @@ fn an_empty_answer_and_a_long_one() {
 }
 
 #[test]
-fn a_permission_is_refused_visibly() {
-    let server = server_with_echo();
-    let prompt =
-        r#"[{"permission":{"title":"Run rm","options":["allow_once","reject_once"]}},{"text":"I may not."}]"#;
-    let run = scripted(&server, prompt);
-    assert_eq!(status(&run), "succeeded");
-    let texts: Vec<&str> =
-        run["replies"].as_array().unwrap().iter().map(|reply| reply["text"].as_str().unwrap()).collect();
-    assert_eq!(texts, ["@echo asked for permission and was refused: Run rm", "I may not."]);
-    let steps = server.show(run["id"].as_str().unwrap())["events"].clone();
-    assert_eq!(
-        (steps[0]["kind"].as_str(), steps[0]["body"]["option"].as_str()),
-        (Some("permission"), Some("reject_once"))
-    );
-}
-
-#[test]
 fn a_system_prompt_takes_framing_and_brief_out_of_the_turn() {
     let server = TestServer::start();
     server.add_scripted("echo", "general", "log", &["--env", r#"SCRIPTED_SCRIPT={"system_prompt":true}"#]);

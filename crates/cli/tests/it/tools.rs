@@ -183,10 +183,12 @@ fn permission_for_the_tools_is_given_and_for_all_else_refused() {
     let script = json!({ "mcp_http": true, "native": "own" });
     server.ok(&["agent", "remove", "echo", "--channel", "general"]);
     let script = format!("SCRIPTED_SCRIPT={script}");
-    server.add_scripted("echo", "general", "log-echo", &["--env", &script]);
+    server.add_scripted("echo", "general", "log-echo", &["--env", &script, "--unsupervised"]);
     let steps = json!([ask("mcp__highwater__channel_post"), ask("Bash"), { "text": "done" }]);
     let asked = run(&server, "general", "echo", &steps);
-    assert_eq!(texts(&asked), ["@echo asked for permission and was refused: Bash", "done"]);
+    let refused =
+        "@echo asked for permission and was refused: Bash (other is not allowed without supervision)";
+    assert_eq!(texts(&asked), [refused, "done"]);
     let answers: Vec<String> = logged(&server, "echo", "in")
         .iter()
         .filter_map(|line| serde_json::from_str::<Value>(line.as_str().unwrap()).ok())

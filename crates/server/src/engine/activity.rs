@@ -12,6 +12,8 @@ use super::Engine;
 pub enum Activity {
     /// It has a turn.
     Working,
+    /// It has a turn, and waits for people to answer a permission card.
+    Asking,
     /// A run of it is about to begin: its process starts, or its last one ends.
     Queued,
     /// A run of it waits until another agent's process makes room.
@@ -26,6 +28,7 @@ impl Engine {
             *runs.entry(key.clone()).or_default() += 1;
         }
         let stands = |key: &Key| match self.residency.state(key) {
+            State::Busy if self.is_asking(key) => Activity::Asking,
             State::Busy => Activity::Working,
             State::WaitingForPlace => Activity::Waiting,
             State::Absent | State::Starting | State::Idle | State::Ending => Activity::Queued,

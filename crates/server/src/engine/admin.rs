@@ -12,6 +12,7 @@ use storage::{
 };
 
 use super::request::key_of;
+use super::rules::check_rules;
 use super::saved::FRESH;
 use super::{Engine, Now, Reply};
 use crate::error::{ApiError, Code};
@@ -36,6 +37,7 @@ impl Engine {
         let channel = store.channel(channel)?;
         new.handle = bare_handle(&new.handle)?;
         check_agent(&new)?;
+        check_rules(&new.permissions)?;
         if let Some(direct) = channel.direct.as_ref().filter(|direct| **direct != new.handle) {
             return Err(ApiError::conflict(format!(
                 "{} is a direct conversation with @{direct}; other agents cannot join it",

@@ -48,6 +48,10 @@ impl Engine {
                 Ok(())
             }
             EventKind::Update { run, update } => self.update(store, &key, &run, update, now),
+            EventKind::PermissionAsked { run, ask } => self.permission_asked(store, &key, &run, &ask, now),
+            EventKind::PermissionClosed { run, ask, why } => {
+                self.permission_closed(store, &key, &run, ask, why, now)
+            }
             EventKind::TurnEnded { run, turn } => {
                 if self.turn_of(&key, &run).is_none() {
                     return Ok(());
@@ -65,7 +69,7 @@ impl Engine {
         }
     }
 
-    fn turn_of(&mut self, key: &Key, run: &RunId) -> Option<&mut super::LiveTurn> {
+    pub(super) fn turn_of(&mut self, key: &Key, run: &RunId) -> Option<&mut super::LiveTurn> {
         self.live.get_mut(key).and_then(|live| live.turn.as_mut()).filter(|turn| turn.run == *run)
     }
 
@@ -155,29 +159,58 @@ impl Engine {
                 json!({ "id": short(&id), "status": status.as_deref().map(short), "title": title.as_deref().map(short) }),
             ),
             Update::Plan(plan) => ("plan", json!({ "text": short(&plan) })),
-            Update::PermissionRejected { title, option } => {
-                let body = json!({ "title": short(&title), "option": option.as_deref().map(short) });
-                turn.refusals += 1;
-                let refusals = turn.refusals;
-                self.touched = true;
-                if refusals <= REFUSALS_TOLD_MAX {
-                    permission_notice(store, run, &title, refusals, now)?;
-                }
+            Update::PermissionRejected { title, option, why } => {
+                let (title, option) = (short(&title), option.as_deref().map(short));
+                self.tell_refusal(store, key, run, title, &why, now)?;
+                let outcome = storage::Outcome::Rejected;
+                let body = json!({ "title": title, "outcome": outcome, "option": option, "why": why });
                 ("permission", body)
             }
         };
-        let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
-        let full = turn.events >= RUN_EVENTS_MAX;
-        turn.events += u32::from(!full);
-        self.touched = true;
         if anew {
+            self.touched = true;
             self.stream(key, run, Piece::Anew);
         }
-        if full {
+        self.add_step(store, key, run, step, now)
+    }
+
+    /// Adds a step to a run, unless it has very many.
+    pub(super) fn add_step(
+        &mut self,
+        store: &mut dyn Store,
+        key: &Key,
+        run: &RunId,
+        (kind, body): (&str, serde_json::Value),
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
+        if turn.events >= RUN_EVENTS_MAX {
             return Ok(());
         }
-        store.add_run_event(run, step.0, &step.1.to_string(), now.wall)?;
+        turn.events += 1;
+        self.touched = true;
+        store.add_run_event(run, kind, &body.to_string(), now.wall)?;
         Ok(())
+    }
+
+    /// Posts a notice of a refused permission, unless there were some already.
+    pub(super) fn tell_refusal(
+        &mut self,
+        store: &mut dyn Store,
+        key: &Key,
+        run: &RunId,
+        title: &str,
+        why: &str,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
+        turn.refusals += 1;
+        let refusals = turn.refusals;
+        self.touched = true;
+        if refusals > REFUSALS_TOLD_MAX {
+            return Ok(());
+        }
+        permission_notice(store, run, &format!("{} ({why})", delivery::clean::name(title)), refusals, now)
     }
 
     fn stream(&mut self, key: &Key, run: &RunId, piece: Piece) {
@@ -379,14 +412,13 @@ fn change_told(
 fn permission_notice(
     store: &mut dyn Store,
     run: &RunId,
-    title: &str,
+    what: &str,
     refusals: u32,
     now: Now,
 ) -> Result<(), ApiError> {
     let run: Run = store.run(run)?;
     let handle = store.binding(&run.key.binding)?.spec.handle;
-    let mut text =
-        format!("@{handle} asked for permission and was refused: {}", delivery::clean::name(title));
+    let mut text = format!("@{handle} asked for permission and was refused: {what}");
     if refusals == REFUSALS_TOLD_MAX {
         text.push_str(&format!(" (further refusals are told by: highwater run show {})", run.id));
     }

@@ -3,7 +3,7 @@
 use delivery::model::{MessageId, RunId};
 use storage::{PersonId, Store};
 
-use super::{Act, Post, Request};
+use super::{Act, Answer, Post, Request};
 use crate::error::{ApiError, Code};
 use crate::reach::{self, allowed, channel_for, denied, standing};
 use crate::rights::{self, Principal, Standing, Verdict};
@@ -22,6 +22,8 @@ pub(super) fn permit(store: &dyn Store, who: &Principal, request: &Request) -> R
         Request::AddAgent { channel, .. } => in_channel(store, who, channel, rights::may_add_agent),
         Request::RemoveAgent { channel, .. } => in_channel(store, who, channel, rights::may_remove_agent),
         Request::Fresh { channel, .. } => in_channel(store, who, channel, rights::may_start_fresh),
+        Request::ChangeRules { channel, .. } => in_channel(store, who, channel, rights::may_change_rules),
+        Request::Answer(answer) => permit_answer(store, who, answer),
         Request::Post(post) => permit_post(store, who, post),
         Request::Edit { message, .. } => of_message(store, who, message, rights::may_edit_message),
         Request::Delete { message } => of_message(store, who, message, rights::may_delete_message),
@@ -49,6 +51,21 @@ fn permit_post(store: &dyn Store, who: &Principal, post: &Post) -> Result<(), Ap
             channel = channel.name
         ))
     })
+}
+
+/// In one's own name, by what the binding says now of who answers; some options are for owners alone.
+fn permit_answer(store: &dyn Store, who: &Principal, answer: &Answer) -> Result<(), ApiError> {
+    let card = store.permission(&answer.permission)?;
+    let at = standing(store, who, &store.channel_by_id(&card.key.channel)?)?;
+    let by = store.binding(&card.key.binding)?.spec.permissions.answered_by;
+    let options = (1..).zip(&card.asked.options);
+    let kind = options.filter(|(n, _)| *n == answer.option).map(|(_, option)| option.kind).next();
+    rights::may_answer_permission(who, at, by, kind)
+        .map_err(|denial| denied(denial, "permission", &card.id.0))?;
+    match answer.person == who.person {
+        true => Ok(()),
+        false => Err(ApiError::forbidden("a permission card is answered in one's own name")),
+    }
 }
 
 fn permit_act(store: &dyn Store, who: &Principal, act: &Act) -> Result<(), ApiError> {

@@ -1,9 +1,12 @@
 //! What people ask of the engine, and what it answers.
 
+use std::collections::BTreeMap;
+
 use delivery::model::{ChannelId, Key, MessageId, RunId};
 use delivery::residency::State;
 use storage::{
-    Access, Binding, Channel, Credential, Message, NewBinding, Person, PersonId, PlacedWatermark, Run,
+    Access, Binding, Channel, Credential, Message, NewBinding, Permission, PermissionId, Person, PersonId,
+    PlacedWatermark, Run,
 };
 
 use super::identity::Act;
@@ -11,7 +14,7 @@ use crate::rights::Principal;
 pub use crate::spool::Spool;
 pub use crate::transfer::Brought;
 
-use super::ToolCall;
+use super::{Answer, RulesChange, ToolCall};
 
 /// A message that a person wants to post.
 #[derive(Clone, Debug)]
@@ -68,6 +71,17 @@ pub enum Request {
         /// Handle.
         handle: String,
     },
+    /// Decide an agent's permission requests by other rules.
+    ChangeRules {
+        /// Channel name.
+        channel: String,
+        /// Handle.
+        handle: String,
+        /// What is other.
+        change: Box<RulesChange>,
+    },
+    /// Answer a permission card.
+    Answer(Answer),
     /// Post a message.
     Post(Box<Post>),
     /// Edit a message.
@@ -126,6 +140,8 @@ pub enum Reply {
     Message(Box<Message>),
     /// A run.
     Run(Box<Run>),
+    /// A permission card.
+    Permission(Box<Permission>),
     /// What an import brought.
     Brought(Box<Brought>),
     /// What a tool tells the agent.
@@ -141,6 +157,8 @@ pub struct Board {
     pub states: Vec<(Key, State)>,
     /// For each key with runs: the current one, then those that wait.
     pub queues: Vec<(Key, Vec<RunId>)>,
+    /// Permission cards that wait, by the run that waits for them, oldest first.
+    pub asking: BTreeMap<RunId, Vec<PermissionId>>,
 }
 
 impl Board {

@@ -64,7 +64,7 @@ impl Engine {
                     return Err(ApiError::conflict(format!("run {id} is ending")));
                 }
                 self.touched = true;
-                self.cancel_turn(&run.key);
+                self.cancel_turn(store, &run.key, now)?;
             }
             RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined => {
                 return Err(ApiError::conflict(format!("run {id} has ended already")));
@@ -73,13 +73,15 @@ impl Engine {
         Ok(Reply::Run(Box::new(store.run(id)?)))
     }
 
-    /// Tells a process to cancel the turn that it has, if it has one and was not told before.
-    pub(super) fn cancel_turn(&mut self, key: &Key) {
-        let Some(live) = self.live.get_mut(key) else { return };
-        let Some(turn) = live.turn.as_mut().filter(|turn| !turn.cancelling) else { return };
+    /// Tells a process to cancel the turn that it has, if it has one and was not told before. What it asked people for
+    /// ends at once: the cancel tells the agent.
+    pub(super) fn cancel_turn(&mut self, store: &mut dyn Store, key: &Key, now: Now) -> Result<(), ApiError> {
+        let Some(live) = self.live.get_mut(key) else { return Ok(()) };
+        let Some(turn) = live.turn.as_mut().filter(|turn| !turn.cancelling) else { return Ok(()) };
         turn.cancelling = true;
         let run = turn.run.clone();
-        self.out.push_back(Command::Cancel { key: key.clone(), epoch: live.epoch, run });
+        self.out.push_back(Command::Cancel { key: key.clone(), epoch: live.epoch, run: run.clone() });
+        self.end_permissions(store, &run, RunStatus::Cancelled, now)
     }
 
     /// Ends a run that never had a turn.
@@ -138,6 +140,7 @@ impl Engine {
         let Some(turn) = self.live.get(key).and_then(|live| live.turn.clone()) else { return Ok(()) };
         let epoch = self.live[key].epoch;
         let told = self.told_after(store, key, &turn, ending.status)?;
+        self.end_permissions(store, &turn.run, ending.status, now)?;
         let counts = store.end_run(&turn.run, &Ending { told, ..ending.clone() }, now.wall)?;
         store.touch_session(key, now.wall)?;
         if counts {
@@ -189,6 +192,7 @@ impl Engine {
         now: Now,
     ) -> Result<(), ApiError> {
         let ending = Ending { status, error: Some(reason.to_owned()), usage: None, told: None };
+        self.end_permissions(store, &run.id, status, now)?;
         store.end_run(&run.id, &ending, now.wall)?;
         self.touched = true;
         self.tally.run_ended(status, None);

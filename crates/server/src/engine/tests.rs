@@ -3,6 +3,7 @@
 mod among;
 mod identity;
 mod moved;
+mod permissions;
 mod policies;
 mod saved;
 mod tools;
@@ -189,7 +190,7 @@ fn many_refused_permissions_do_not_fill_the_channel() {
     let epoch = world.started("claude", "s-1");
     let (run, _) = world.prompt("claude");
     for n in 0..600 {
-        let update = Update::PermissionRejected { title: format!("rm {n}"), option: None };
+        let update = rejected(&format!("rm {n}"));
         world.event("claude", epoch, EventKind::Update { run: run.clone(), update });
     }
     assert_eq!(world.tail(100).len(), 1 + 5);
@@ -314,11 +315,17 @@ fn a_permission_that_is_refused_is_seen() {
     world.post("@claude first");
     let epoch = world.started("claude", "s-1");
     let (run, _) = world.prompt("claude");
-    let update =
-        Update::PermissionRejected { title: "rm -rf\n/".to_owned(), option: Some("reject".to_owned()) };
+    let update = rejected("rm -rf\n/");
     world.event("claude", epoch, EventKind::Update { run: run.clone(), update });
-    assert_eq!(world.tail(1), ["Highwater: @claude asked for permission and was refused: rm -rf /"]);
+    assert_eq!(
+        world.tail(1),
+        ["Highwater: @claude asked for permission and was refused: rm -rf / (it is too large)"]
+    );
     assert_eq!(world.store.run_events(&run).unwrap().len(), 1);
+}
+
+fn rejected(title: &str) -> Update {
+    Update::PermissionRejected { title: title.to_owned(), option: None, why: "it is too large".to_owned() }
 }
 
 #[test]

@@ -118,6 +118,7 @@ impl Engine {
             declined: None,
             cancelling: false,
             refusals: 0,
+            cards: 0,
             events: 0,
             posts: 0,
             fetched: Fetched::of_turn(run.thread, staged.watermark_after),

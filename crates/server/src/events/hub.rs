@@ -249,11 +249,14 @@ impl Hub {
                 | Happened::PersonChanged { .. }
                 | Happened::AgentAdded { .. }
                 | Happened::AgentRemoved { .. }
+                | Happened::AgentChanged { .. }
                 | Happened::MessageAdded { .. }
                 | Happened::MessageEdited { .. }
                 | Happened::MessageDeleted { .. }
                 | Happened::RunStep { .. }
                 | Happened::Permission { .. }
+                | Happened::PermissionAsked { .. }
+                | Happened::PermissionDecided { .. }
                 | Happened::Answer { .. }
                 | Happened::AgentState { .. }
                 | Happened::Unknown => {}

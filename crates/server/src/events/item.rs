@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use delivery::model::{ChannelId, MessageId, RunId};
 use delivery::turn::Lease;
-use storage::{Binding, Change, Channel, LogEntry, PersonId, Read, Run};
+use storage::{Binding, Change, Channel, LogEntry, PermissionId, PersonId, Read, Run};
 
 use super::Cursor;
 use crate::error::ApiError;
 use crate::view;
-use crate::wire::{Bound, ChannelInfo, Event, Happened, Message, Person, RunEvent, RunState};
+use crate::wire::{Bound, ChannelInfo, Event, Happened, Message, Permission, Person, RunEvent, RunState};
 
 /// In which form a reader wants messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +157,7 @@ impl<'a> Renderer<'a> {
             Change::MemberRemoved(id) => Happened::MemberRemoved { person_id: id.0 },
             Change::AgentAdded(id) => Happened::AgentAdded { agent: bound(self.store.binding(&id)?) },
             Change::AgentRemoved(id) => Happened::AgentRemoved { agent: bound(self.store.binding(&id)?) },
+            Change::AgentChanged(id) => Happened::AgentChanged { agent: bound(self.store.binding(&id)?) },
             Change::MessageAdded(id) => Happened::MessageAdded { message: self.message(&id, &mut handles)? },
             Change::MessageEdited(id) => {
                 Happened::MessageEdited { message: self.message(&id, &mut handles)? }
@@ -169,6 +170,10 @@ impl<'a> Renderer<'a> {
             Change::RunEnded(id) => Happened::RunEnded { run: self.run(&id)? },
             Change::RunStep(id, n) => Happened::RunStep { step: self.step(&id, n)?, run_id: id.0 },
             Change::Permission(id, n) => Happened::Permission { step: self.step(&id, n)?, run_id: id.0 },
+            Change::PermissionAsked(id) => Happened::PermissionAsked { permission: self.permission(&id)? },
+            Change::PermissionDecided(id) => {
+                Happened::PermissionDecided { permission: self.permission(&id)? }
+            }
         };
         // Those who are told that they do not reach it any more are not told what it is called now.
         let name = match &audience {
@@ -205,6 +210,7 @@ impl<'a> Renderer<'a> {
             Change::AccessEnded(_) => (Audience::Nobody, Effect::Sights),
             Change::AgentAdded(_)
             | Change::AgentRemoved(_)
+            | Change::AgentChanged(_)
             | Change::MessageAdded(_)
             | Change::MessageEdited(_)
             | Change::MessageDeleted(_)
@@ -212,7 +218,9 @@ impl<'a> Renderer<'a> {
             | Change::RunStarted(_)
             | Change::RunEnded(_)
             | Change::RunStep(..)
-            | Change::Permission(..) => (Audience::Channel(channel()), Effect::None),
+            | Change::Permission(..)
+            | Change::PermissionAsked(_)
+            | Change::PermissionDecided(_) => (Audience::Channel(channel()), Effect::None),
         })
     }
 
@@ -269,6 +277,10 @@ impl<'a> Renderer<'a> {
         Ok(run_state(run, agent))
     }
 
+    fn permission(&self, id: &PermissionId) -> Result<Permission, ApiError> {
+        view::permission(self.store, self.store.permission(id)?)
+    }
+
     fn step(&self, run: &RunId, n: u64) -> Result<RunEvent, ApiError> {
         Ok(view::step(self.store.run_event(run, n)?))
     }
@@ -298,6 +310,7 @@ pub(super) fn bound(binding: Binding) -> Bound {
         session: spec.session,
         supervised: spec.supervised,
         addressed_by: spec.addressed_by,
+        answered_by: spec.permissions.answered_by,
         model: spec.model,
     }
 }

@@ -113,6 +113,7 @@ fn stands(key: &Key, names: &Names, at: Option<(Activity, usize)>) -> Happened {
     let state = match at {
         None => AgentActivity::Idle,
         Some((Activity::Working, _)) => AgentActivity::Working,
+        Some((Activity::Asking, _)) => AgentActivity::Asking,
         Some((Activity::Queued, _)) => AgentActivity::Queued,
         Some((Activity::Waiting, _)) => AgentActivity::Waiting,
     };

@@ -138,6 +138,7 @@ pub(super) async fn add_agent(
         cwd: new.cwd,
         instructions: new.instructions.filter(|text| !text.trim().is_empty()),
         addressed_by: new.addressed_by,
+        permissions: new.permissions.into(),
     };
     app.binding(&who, Request::AddAgent { channel, new: Box::new(new) }).await
 }
@@ -204,7 +205,7 @@ impl App {
     }
 
     /// Asks for something that answers with a binding, and shows it.
-    async fn binding(&self, who: &Who, request: Request) -> Result<Json<wire::Agent>, ApiError> {
+    pub(super) async fn binding(&self, who: &Who, request: Request) -> Result<Json<wire::Agent>, ApiError> {
         let Reply::Binding(binding) = self.ask(who, request).await? else { return Err(unexpected()) };
         let board = self.board().await?;
         let (start, who) = (self.start.clone(), who.principal.clone());

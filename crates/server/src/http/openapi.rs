@@ -24,13 +24,14 @@ not read is answered exactly like what does not exist.
 **Once.** A post with a `client_id` may be sent again: it is stored once.";
 
 /// Groups of routes, in the order of a reader who is new.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("sign-in", "Signing in and out, and who one is"),
     ("channels", "Channels and their people"),
     ("messages", "Reading, posting, changing, finding"),
     ("events", "What happens, live"),
     ("agents", "The agents of channels"),
     ("runs", "What each mention became"),
+    ("permissions", "What agents ask people for"),
     ("people", "People, their roles, links and passwords"),
     ("tokens", "Tokens, sign-ins and links that hold"),
     ("watermarks", "What each session has been given"),
@@ -38,12 +39,13 @@ const TAGS: [(&str, &str); 10] = [
 ];
 
 /// What the parameters in addresses are.
-const PARAMETERS: [(&str, &str); 6] = [
+const PARAMETERS: [(&str, &str); 7] = [
     ("channel", "Name of the channel"),
     ("person", "Name of the person"),
     ("handle", "Handle of the agent, without `@`"),
     ("message", "Id of the message"),
     ("run", "Id of the run"),
+    ("permission", "Id of the permission card"),
     ("token", "Id of the token, sign-in or link"),
 ];
 
@@ -59,7 +61,7 @@ const ERRORS: [(&str, &[Code], &str); 10] = [
     ("NotFound", &[Code::NotFound], "Something that was named does not exist, or not for whoever asks"),
     (
         "Conflict",
-        &[Code::Conflict, Code::Exists],
+        &[Code::Conflict, Code::AlreadyDecided, Code::Exists],
         "It makes no sense in the present state, or the name is taken",
     ),
     ("TooLarge", &[Code::TooLarge], "Over a limit of size"),
@@ -150,7 +152,9 @@ fn complete(method: &str, operation: &mut Value) {
         let fits = match codes[0] {
             Code::Invalid | Code::NotFound => takes,
             Code::Unauthorized => !is_open || changes,
-            Code::Conflict | Code::Exists | Code::StorageFull | Code::RateLimited => changes,
+            Code::Conflict | Code::AlreadyDecided | Code::Exists | Code::StorageFull | Code::RateLimited => {
+                changes
+            }
             Code::TooLarge => has_body,
             Code::Forbidden | Code::Internal | Code::ShuttingDown => true,
         };

@@ -102,6 +102,7 @@ impl App {
             (shown.sent, shown.system) = (None, None);
             shown.replies.clear();
             shown.events.clear();
+            shown.permissions.clear();
         }
         Ok(Json(shown))
     }

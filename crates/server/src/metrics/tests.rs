@@ -31,6 +31,7 @@ fn the_text_tells_what_happened() {
     let board = Board {
         states: vec![(key("a"), State::Busy), (key("b"), State::Idle), (key("c"), State::WaitingForPlace)],
         queues: vec![(key("a"), runs(&["r1", "r2"])), (key("c"), runs(&["r3"]))],
+        ..Board::default()
     };
     let text = metrics.text(&board, 7, 4_096).unwrap();
     for line in [

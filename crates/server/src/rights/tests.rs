@@ -39,7 +39,7 @@ fn rights_in_channels() {
     let own: PersonId = "p1".into();
     let other: PersonId = "p2".into();
     // (right, in a public channel, in a private one, in a direct conversation)
-    let table: [(&str, Right, &str, &str, &str); 11] = [
+    let table: [(&str, Right, &str, &str, &str); 12] = [
         ("read", may_read_channel, "+++ +++ ++.", "+++ ++. ++.", "+++ ++. ++."),
         ("join", may_join_channel, "+++ +++ ++.", "+++ ++. ++.", "--- --. --."),
         ("leave", may_leave_channel, "+++ +++ ++.", "+++ ++. ++.", "--- --. --."),
@@ -50,6 +50,7 @@ fn rights_in_channels() {
         ("post", may_post, "+++ +++ ++.", "++- ++. ++.", "++- ++. ++."),
         ("add agent", may_add_agent, "+++ --- --.", "+++ --. --.", "+++ --. --."),
         ("remove agent", may_remove_agent, "+++ --- --.", "+++ --. --.", "+++ --. --."),
+        ("change rules", may_change_rules, "+++ --- --.", "+++ --. --.", "+++ --. --."),
         ("fresh", may_start_fresh, "+++ ++- --.", "+++ ++. --.", "+++ ++. --."),
     ];
     for (name, right, public, private, direct) in table {
@@ -122,6 +123,25 @@ fn who_may_address_an_agent() {
 }
 
 #[test]
+fn who_may_answer_a_permission_card() {
+    let check = |by, kind: ChoiceKind, public: &str, private: &str| {
+        let right = |who: &Principal, at| may_answer_permission(who, at, by, Some(kind));
+        let got = [signs(Access::Public, Shape::Open, right), signs(Access::Private, Shape::Open, right)];
+        assert_eq!(got, [public, private], "{by:?} {kind:?}");
+    };
+    for kind in [ChoiceKind::AllowOnce, ChoiceKind::RejectOnce, ChoiceKind::RejectAlways] {
+        check(AnsweredBy::Owners, kind, "+++ --- --.", "+++ --. --.");
+        check(AnsweredBy::Managers, kind, "+++ +-- --.", "+++ +-. --.");
+        check(AnsweredBy::Members, kind, "+++ ++- --.", "+++ ++. --.");
+    }
+    for kind in [ChoiceKind::AllowAlways, ChoiceKind::Other] {
+        for by in [AnsweredBy::Owners, AnsweredBy::Managers, AnsweredBy::Members] {
+            check(by, kind, "+++ --- --.", "+++ --. --.");
+        }
+    }
+}
+
+#[test]
 fn scopes_narrow_what_an_owner_may() {
     let inside = at(Access::Public, Shape::Open, Some(Rank::Manager));
     let own: PersonId = "p1".into();
@@ -140,16 +160,19 @@ fn scopes_narrow_what_an_owner_may() {
             may_add_agent(&who, inside),
             may_manage_people(&who),
             may_import(&who),
+            may_answer_permission(&who, inside, AnsweredBy::Members, Some(ChoiceKind::AllowOnce)),
+            may_answer_permission(&who, inside, AnsweredBy::Members, Some(ChoiceKind::AllowAlways)),
+            may_change_rules(&who, inside),
             may_set_password(&who, &own),
             may_add_token(&who, &own, &Scopes([Scope::Read].into())),
         ];
         assert_eq!(verdicts.map(sign).iter().collect::<String>(), expected, "{scopes:?}");
     };
-    check(&[], "ssssssssssssss");
-    check(&[Scope::Read], "+++sssssssssss");
-    check(&[Scope::Write], "sss+++++ssssss");
-    check(&[Scope::Read, Scope::Write], "++++++++ssssss");
-    check(&[Scope::Read, Scope::Write, Scope::Admin], "++++++++++++++");
+    check(&[], "sssssssssssssssss");
+    check(&[Scope::Read], "+++ssssssssssssss");
+    check(&[Scope::Write], "sss+++++ssss+ssss");
+    check(&[Scope::Read, Scope::Write], "++++++++ssss+ssss");
+    check(&[Scope::Read, Scope::Write, Scope::Admin], "+++++++++++++++++");
     // Admin alone makes no token that reads.
-    check(&[Scope::Admin], "sssssssss++s+s");
+    check(&[Scope::Admin], "sssssssss++sss++s");
 }

@@ -5,7 +5,7 @@ use delivery::model::{Policy, SessionPolicy};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Access, AddressedBy, Member, Message, Person, RunEvent, Usage, schema};
+use super::{Access, AddressedBy, AnsweredBy, Member, Message, Permission, Person, RunEvent, Usage, schema};
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -85,6 +85,11 @@ pub enum Happened {
         /// It.
         agent: Bound,
     },
+    /// Others answer an agent's permission cards now, or they are decided by other rules.
+    AgentChanged {
+        /// It.
+        agent: Bound,
+    },
     /// A message or notice was posted. (Deleted since: it says so, and is empty.)
     MessageAdded {
         /// It.
@@ -122,12 +127,22 @@ pub enum Happened {
         /// The step.
         step: RunEvent,
     },
-    /// A run's agent asked for a permission.
+    /// A run's agent asked for a permission that was decided at once, by rule.
     Permission {
         /// The run.
         run_id: String,
         /// The step that tells of it.
         step: RunEvent,
+    },
+    /// An agent asks for a permission: a card waits for an answer.
+    PermissionAsked {
+        /// The card.
+        permission: Permission,
+    },
+    /// A permission card was decided, or ended otherwise: `status` says how.
+    PermissionDecided {
+        /// The card.
+        permission: Permission,
     },
     /// A piece of an answer that is being written. Not durable: the message that comes in the end is.
     Answer {
@@ -172,6 +187,7 @@ impl Happened {
             Self::PersonChanged { .. } => "person_changed",
             Self::AgentAdded { .. } => "agent_added",
             Self::AgentRemoved { .. } => "agent_removed",
+            Self::AgentChanged { .. } => "agent_changed",
             Self::MessageAdded { .. } => "message_added",
             Self::MessageEdited { .. } => "message_edited",
             Self::MessageDeleted { .. } => "message_deleted",
@@ -180,6 +196,8 @@ impl Happened {
             Self::RunEnded { .. } => "run_ended",
             Self::RunStep { .. } => "run_step",
             Self::Permission { .. } => "permission",
+            Self::PermissionAsked { .. } => "permission_asked",
+            Self::PermissionDecided { .. } => "permission_decided",
             Self::Answer { .. } => "answer",
             Self::AgentState { .. } => "agent_state",
             Self::Unknown => "unknown",
@@ -206,11 +224,14 @@ impl Happened {
             | Self::PersonChanged { .. }
             | Self::AgentAdded { .. }
             | Self::AgentRemoved { .. }
+            | Self::AgentChanged { .. }
             | Self::RunQueued { .. }
             | Self::RunStarted { .. }
             | Self::RunEnded { .. }
             | Self::RunStep { .. }
             | Self::Permission { .. }
+            | Self::PermissionAsked { .. }
+            | Self::PermissionDecided { .. }
             | Self::Answer { .. }
             | Self::AgentState { .. }
             | Self::Unknown => None,
@@ -235,11 +256,14 @@ impl Happened {
             | Self::PersonChanged { .. }
             | Self::AgentAdded { .. }
             | Self::AgentRemoved { .. }
+            | Self::AgentChanged { .. }
             | Self::RunQueued { .. }
             | Self::RunStarted { .. }
             | Self::RunEnded { .. }
             | Self::RunStep { .. }
             | Self::Permission { .. }
+            | Self::PermissionAsked { .. }
+            | Self::PermissionDecided { .. }
             | Self::Answer { .. }
             | Self::AgentState { .. }
             | Self::Unknown) => other,
@@ -304,6 +328,9 @@ pub struct Bound {
     /// Who may address it.
     #[schema(value_type = schema::AddressedBy)]
     pub addressed_by: AddressedBy,
+    /// Who answers its permission cards.
+    #[schema(value_type = schema::AnsweredBy)]
+    pub answered_by: AnsweredBy,
     /// Model.
     #[schema(required = true)]
     pub model: Option<String>,
@@ -357,6 +384,8 @@ pub enum AgentActivity {
     Idle,
     /// It has a turn.
     Working,
+    /// It has a turn, and waits for an answer to a permission card.
+    Asking,
     /// A run is about to begin: its process starts, or its last one ends.
     Queued,
     /// A run waits until another agent's process makes room.

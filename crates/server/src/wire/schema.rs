@@ -37,6 +37,7 @@ choice!(
         NotFound,
         Exists,
         Conflict,
+        AlreadyDecided,
         Invalid,
         Unauthorized,
         Forbidden,
@@ -110,6 +111,28 @@ choice!(
     storage::AddressedBy,
     [Everyone, Members, Owners],
     |by: Of| json!(by)
+);
+choice!(
+    /// Who answers an agent's permission cards.
+    AnsweredBy,
+    storage::AnsweredBy,
+    [Members, Managers, Owners],
+    |by: Of| json!(by)
+);
+choice!(
+    /// What choosing an option of a permission card means.
+    ChoiceKind,
+    storage::ChoiceKind,
+    [AllowOnce, AllowAlways, RejectOnce, RejectAlways, Other],
+    |kind: Of| json!(kind)
+);
+choice!(
+    /// What is done without supervision: it is allowed, allowed inside the agent's own working folder, asked about,
+    /// rejected.
+    Rule,
+    storage::Rule,
+    [Allow, Inside, Ask, Reject],
+    |rule: Of| json!(rule)
 );
 choice!(
     /// What a token may be used for.

@@ -5,7 +5,7 @@ mod step;
 use delivery::Watermark;
 use server::wire;
 
-use super::super::history;
+use super::super::{history, permission};
 use crate::display;
 
 /// A run for people, for a terminal of this width. Each line of a long text begins with `| `, so that no text can pose
@@ -25,6 +25,15 @@ pub(super) fn run(run: &wire::Run, width: Option<usize>) -> String {
     if !run.replies.is_empty() {
         text.push_str("replies\n");
         text.extend(run.replies.iter().map(|reply| history::message(reply, width)));
+    }
+    if !run.permissions.is_empty() {
+        text.push_str("permissions\n");
+        for card in &run.permissions {
+            text.push_str(&permission::card(card));
+            if let Some(end) = permission::decided(card) {
+                text.push_str(&format!("{end}\n"));
+            }
+        }
     }
     if !run.events.is_empty() {
         text.push_str("steps\n");

@@ -55,12 +55,15 @@ impl Answers {
             | Happened::PersonChanged { .. }
             | Happened::AgentAdded { .. }
             | Happened::AgentRemoved { .. }
+            | Happened::AgentChanged { .. }
             | Happened::MessageAdded { .. }
             | Happened::MessageEdited { .. }
             | Happened::MessageDeleted { .. }
             | Happened::RunStarted { .. }
             | Happened::RunStep { .. }
             | Happened::Permission { .. }
+            | Happened::PermissionAsked { .. }
+            | Happened::PermissionDecided { .. }
             | Happened::AgentState { .. }
             | Happened::Unknown => return,
         }

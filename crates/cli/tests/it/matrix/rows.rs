@@ -23,6 +23,7 @@ pub(super) fn all() -> Vec<Row> {
         messages::events(),
         agents::agents(),
         agents::runs(),
+        agents::permissions(),
         people::people(),
         people::tokens(),
         agents::watermarks(),

@@ -1,6 +1,7 @@
 //! A workspace with somebody of every kind in it, and with as many fresh things as a row needs.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
@@ -38,17 +39,25 @@ pub(crate) struct World {
     pub(crate) nobody: Vec<(&'static str, Http)>,
     mia: Http,
     count: Cell<u32>,
+    /// By whom they are to be answered.
+    waiting_permissions: RefCell<BTreeMap<String, String>>,
     /// In `vault`: a thread's root, a reply, and a run that ended.
     pub(crate) root: String,
     pub(crate) reply: String,
     pub(crate) run: String,
+    /// In `vault`: a permission that was decided.
+    pub(crate) permission: String,
 }
 
 impl World {
     pub(crate) fn make() -> Self {
         let mut server = TestServer::start();
         server.stop();
-        std::fs::write(server.file("config.toml"), "write_rate = 100000\nwrite_burst = 1000000\n").unwrap();
+        std::fs::write(
+            server.file("config.toml"),
+            "write_rate = 100000\nwrite_burst = 1000000\npool_size = 16\n",
+        )
+        .unwrap();
         server.start_again(&["--config", &server.file("config.toml")]);
         let http = Http::new(&server);
         let owner = std::fs::read_to_string(server.data().join("owner-token")).unwrap();
@@ -89,9 +98,11 @@ impl World {
             nobody,
             mia,
             count: Cell::new(0),
+            waiting_permissions: RefCell::default(),
             root: String::new(),
             reply: String::new(),
             run: String::new(),
+            permission: String::new(),
         };
         world.fill_vault();
         world
@@ -117,6 +128,8 @@ impl World {
         let ended = self.maker.ok("GET", &route, &Value::Null);
         assert_eq!(ended["runs"][0]["status"], "succeeded", "{ended}");
         self.run = text(&ended["runs"][0]["id"]);
+        self.permission = self.waiting_permission("owners");
+        self.maker.ok("POST", &format!("/permissions/{}/answer", self.permission), &json!({"option": 3}));
         // Whatever @slow is asked from here on waits behind this.
         let first = self.waiting_run();
         wait_until("@slow is at work", || self.show_run(&first)["status"] == "running");
@@ -181,6 +194,37 @@ impl World {
     pub(crate) fn waiting_run(&self) -> String {
         let body = json!({"text": format!("@slow a {SECRET}"), "author": "aiko"});
         text(&self.maker.ok("POST", "/channels/vault/messages", &body)["runs"][0]["id"])
+    }
+
+    /// A permission in `vault` that waits for an answer of these: the one that waited before, or another agent's.
+    pub(crate) fn waiting_permission(&self, answered_by: &str) -> String {
+        let mut waiting = self.waiting_permissions.borrow_mut();
+        let waits = |id: &String| {
+            self.maker.ok("GET", &format!("/permissions/{id}"), &Value::Null)["status"] == "pending"
+        };
+        if let Some(id) = waiting.get(answered_by).filter(|id| waits(id)) {
+            return id.clone();
+        }
+        let id = self.new_permission(answered_by);
+        waiting.insert(answered_by.to_owned(), id.clone());
+        id
+    }
+
+    fn new_permission(&self, answered_by: &str) -> String {
+        let handle = self.name("asker");
+        let agent = program_path("scripted-agent").display().to_string();
+        let options = r#"["allow_always","allow_once","reject_once"]"#;
+        let script = format!(
+            r#"{{"prompt":[{{"permission":{{"title":"a {SECRET}","kind":"execute","options":{options}}}}},{{"text":"ok"}}]}}"#
+        );
+        let add = ["agent", "add", &handle, "--channel", "vault", "--answered-by", answered_by];
+        self.server.ok(&[&add[..], &["--session", "fresh", "--", &agent, &script]].concat());
+        let body = json!({"text": format!("@{handle} go"), "author": "aiko"});
+        let asked = self.maker.ok("POST", "/channels/vault/messages", &body);
+        let run = text(&asked["runs"][0]["id"]);
+        let card = || self.show_run(&run)["permissions"][0]["id"].as_str().map(str::to_owned);
+        wait_until("the agent asks", || card().is_some());
+        card().unwrap()
     }
 
     /// A run in `vault` that aiko asked for, and that was cancelled.

@@ -53,6 +53,7 @@ impl Two {
             | crate::engine::Command::Cancel { .. }
             | crate::engine::Command::End { .. }
             | crate::engine::Command::Stream { .. }
+            | crate::engine::Command::Answer { .. }
             | crate::engine::Command::RunsEnded => false,
         })
     }

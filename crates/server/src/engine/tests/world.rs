@@ -43,6 +43,7 @@ impl World {
             cwd: None,
             instructions: None,
             addressed_by: storage::AddressedBy::Members,
+            permissions: storage::PermissionRules::default(),
         };
         store.add_binding(&new, at).unwrap();
         store.add_binding(&NewBinding { handle: "codex".to_owned(), ..new }, at).unwrap();
@@ -256,6 +257,10 @@ fn recover(store: &mut Sqlite) -> Engine {
         pool: Pool { processes_max: 4, idle_ms: 30 * super::MINUTE },
         max_recipients: 3,
         reachable: Arc::new(|_| true),
+        permission_ms: 30 * super::MINUTE,
+        inside: Arc::new(|_, touches| {
+            !touches.paths.is_empty() && touches.paths.iter().all(|path| path.starts_with("/work/"))
+        }),
     };
     let mut engine = None;
     store

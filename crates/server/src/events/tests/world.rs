@@ -227,6 +227,7 @@ pub(super) fn binding(channel: &ChannelId, handle: &str) -> NewBinding {
         when_cold: delivery::model::WhenCold::Reload,
         supervised: true,
         addressed_by: AddressedBy::Members,
+        permissions: storage::PermissionRules::default(),
         env: vec![],
         model: None,
         cwd: None,

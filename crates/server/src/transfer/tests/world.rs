@@ -53,6 +53,7 @@ impl World {
             cwd: None,
             instructions: Some("canary-of-instructions".to_owned()),
             addressed_by: AddressedBy::Members,
+            permissions: storage::PermissionRules::default(),
         };
         let now = self.now();
         self.store.add_binding(&new, now).unwrap()

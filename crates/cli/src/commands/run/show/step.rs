@@ -12,7 +12,11 @@ pub(super) fn words(event: &RunEvent, all: &[RunEvent]) -> String {
             Some(status) => format!("tool {tool}: {status}"),
             None => format!("tool {tool}"),
         }),
-        "permission" => text("title").map(|title| format!("refused: {title}")),
+        "permission" => text("title").map(|title| {
+            let outcome = text("outcome").filter(|outcome| *outcome == "allowed").unwrap_or("refused");
+            let why = text("why").map_or_else(String::new, |why| format!(" ({why})"));
+            format!("{outcome}: {title}{why}")
+        }),
         "plan" => text("text").map(|plan| format!("plan: {plan}")),
         "notice" => text("text").map(ToOwned::to_owned),
         _ => None,

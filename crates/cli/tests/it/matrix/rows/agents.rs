@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{ask, guide, in_data, in_private, of_agent, of_run, row};
-use crate::matrix::Row;
 use crate::matrix::world::agent;
+use crate::matrix::{Ask, Row};
 
 pub(super) fn agents() -> Vec<Row> {
     vec![
@@ -32,6 +32,47 @@ pub(super) fn runs() -> Vec<Row> {
         row("retry_run", "that was cancelled", "++++-..-+-..", |w| of_run(&w.cancelled_run())),
         row("retry_run", "that succeeded", "!!!!-..-!-..", |w| of_run(&w.run)),
     ]
+}
+
+pub(super) fn permissions() -> Vec<Row> {
+    vec![
+        row("list_permissions", "all", "++++++++--+-", |_| {
+            ask().query("limit", "200").query("pending", "true")
+        }),
+        row("list_permissions", "private", "+++++..+--..", |_| {
+            ask().query("channel", "vault").hides("vault")
+        }),
+        row("show_permission", "private", "+++++..+--..", |w| of_permission(&w.permission)),
+        row("answer_permission", "that waits", "+----..-+-..", |w| {
+            of_permission(&w.waiting_permission("owners")).body(json!({"option": 2}))
+        }),
+        row("answer_permission", "of managers", "++---..-+-..", |w| {
+            of_permission(&w.waiting_permission("managers")).body(json!({"option": 2}))
+        }),
+        row("answer_permission", "of members", "++++-..-+-..", |w| {
+            of_permission(&w.waiting_permission("members")).body(json!({"option": 2}))
+        }),
+        row("answer_permission", "for ever", "+----..---..", |w| {
+            of_permission(&w.waiting_permission("members")).body(json!({"option": 1}))
+        }),
+        row("answer_permission", "that was decided", "!----..-!-..", |w| {
+            of_permission(&w.permission).body(json!({"option": 2}))
+        }),
+        row("answer_permission", "by no option", "?----..-?-..", |w| {
+            of_permission(&w.waiting_permission("owners")).body(json!({"option": 9}))
+        }),
+        row("change_permission_rules", "private", "+----..--+..", |w| {
+            of_agent(w)
+                .body(json!({"answered_by": "members", "tools": {"execute": "ask", "read": "default"}}))
+        }),
+        row("change_permission_rules", "that cannot hold", "?----..--?..", |w| {
+            of_agent(w).body(json!({"tools": {"execute": "inside"}}))
+        }),
+    ]
+}
+
+fn of_permission(permission: &str) -> Ask {
+    ask().at("permission", permission).hides(permission)
 }
 
 pub(super) fn transfers() -> Vec<Row> {

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use delivery::model::ChannelId;
-use storage::{Access, Channel, Read, Role};
+use storage::{Access, Channel, Read, Role, Which};
 
 use crate::events::item::{bound, channel_info, run_state};
 use crate::rights::Principal;
-use crate::wire::{Bound, ChannelInfo, Event, Happened, Member, Message, Person, RunEvent, RunState};
+use crate::wire::{
+    Bound, ChannelInfo, Event, Happened, Member, Message, Permission, Person, RunEvent, RunState,
+};
 use crate::{reach, view};
 
 /// All that a client can show. What belongs to a channel stands with its id.
@@ -21,6 +23,7 @@ pub(super) struct State {
     messages: BTreeMap<String, (String, Message)>,
     runs: BTreeMap<String, (String, RunState)>,
     steps: BTreeMap<(String, u64), (String, RunEvent)>,
+    permissions: BTreeMap<String, (String, Permission)>,
 }
 
 impl State {
@@ -64,6 +67,10 @@ impl State {
             }
             self.runs.insert(run.id.0.clone(), (id.0.clone(), run_state(run, agent)));
         }
+        for card in store.permissions_in(std::slice::from_ref(&id), Which::All, 10_000).unwrap() {
+            let card = view::permission(store, card).unwrap();
+            self.permissions.insert(card.id.clone(), (id.0.clone(), card));
+        }
         self.channels.insert(id.0, channel_info(channel));
     }
 
@@ -74,6 +81,7 @@ impl State {
         self.messages.retain(|_, (of, _)| of != id);
         self.runs.retain(|_, (of, _)| of != id);
         self.steps.retain(|_, (of, _)| of != id);
+        self.permissions.retain(|_, (of, _)| of != id);
     }
 
     /// Reads a channel that is new to the client, if it still reaches it.
@@ -121,6 +129,9 @@ impl State {
                 for (_, message) in self.messages.values_mut().filter(|(of, _)| *of == id) {
                     message.channel.clone_from(&changed.name);
                 }
+                for (_, card) in self.permissions.values_mut().filter(|(of, _)| *of == id) {
+                    card.channel.clone_from(&changed.name);
+                }
                 self.channels.insert(id, changed);
             }
             Happened::ChannelClosed => self.close(who, &id),
@@ -141,7 +152,7 @@ impl State {
                     self.people.insert(person.id.clone(), person);
                 }
             }
-            Happened::AgentAdded { agent } => {
+            Happened::AgentAdded { agent } | Happened::AgentChanged { agent } => {
                 self.agents.insert(agent.binding_id.clone(), (id, agent));
             }
             Happened::AgentRemoved { agent } => {
@@ -161,6 +172,9 @@ impl State {
             }
             Happened::RunStep { run_id, step } | Happened::Permission { run_id, step } => {
                 self.steps.insert((run_id, step.n), (id, step));
+            }
+            Happened::PermissionAsked { permission } | Happened::PermissionDecided { permission } => {
+                self.permissions.insert(permission.id.clone(), (id, permission));
             }
             Happened::Hello
             | Happened::Resync { .. }

@@ -4,8 +4,9 @@ use delivery::Timestamp;
 use delivery::model::{ChannelId, Key, MessageId, RunId};
 use proptest::prelude::*;
 use storage::{
-    Access, Appended, ChannelChange, ChannelKind, Ending, NewMessage, PersonId, Rank, Role, RunStatus,
-    Sqlite, Store, StoreIdentity,
+    Access, AnsweredBy, Appended, Asked, ChannelChange, ChannelKind, Choice, ChoiceKind, Decider, Decision,
+    Ending, NewMessage, Outcome, PermissionRules, PersonId, Rank, Read, ReadPermission, Role, RunStatus,
+    Sqlite, Store, StoreIdentity, StorePermission,
 };
 
 use super::super::world::{binding, message, staged};
@@ -44,6 +45,9 @@ pub(super) enum Change {
     Stage(usize),
     Unstage(usize),
     Step(usize),
+    Ask(usize),
+    Decide(usize),
+    Rules(usize),
     End(usize, bool),
 }
 
@@ -90,6 +94,9 @@ fn change() -> impl Strategy<Value = Change> {
         3 => n.clone().prop_map(Change::Stage),
         1 => n.clone().prop_map(Change::Unstage),
         2 => n.clone().prop_map(Change::Step),
+        2 => n.clone().prop_map(Change::Ask),
+        2 => n.clone().prop_map(Change::Decide),
+        1 => n.clone().prop_map(Change::Rules),
         3 => (n, any::<bool>()).prop_map(|(run, good)| Change::End(run, good)),
     ]
 }
@@ -149,6 +156,9 @@ impl Workspace {
             | Change::Stage(_)
             | Change::Unstage(_)
             | Change::Step(_)
+            | Change::Ask(_)
+            | Change::Decide(_)
+            | Change::Rules(_)
             | Change::End(..) => self.channel_changes(change, at),
         }
     }
@@ -247,6 +257,7 @@ impl Workspace {
                 let kind = ["tool_call", "permission"][n % 2];
                 self.store.add_run_event(&pick(&self.runs, n)?, kind, "{\"x\":1}", at).ok()?;
             }
+            Change::Ask(_) | Change::Decide(_) | Change::Rules(_) => self.permission_change(change, at)?,
             Change::End(n, good) => {
                 let (status, error) = match good {
                     true => (RunStatus::Succeeded, None),
@@ -256,6 +267,41 @@ impl Workspace {
                 self.store.end_run(&pick(&self.runs, n)?, &ending, at).ok()?;
             }
             _ => unreachable!("it changes who sees what"),
+        }
+        Some(())
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the caller sends the others elsewhere")]
+    fn permission_change(&mut self, change: &Change, at: Timestamp) -> Option<()> {
+        match *change {
+            Change::Ask(n) => {
+                let asked = Asked {
+                    title: format!("rm {n}"),
+                    kind: "execute".to_owned(),
+                    tool: None,
+                    details: vec![],
+                    options: vec![Choice { name: "Yes".to_owned(), kind: ChoiceKind::AllowOnce }],
+                };
+                let until = Timestamp { ms: at.ms + 1 };
+                self.store.ask_permission(&pick(&self.runs, n)?, &asked, until, at).ok()?;
+            }
+            Change::Decide(n) => {
+                let by = pick(&self.people, n).map(|person| Decider { person, name: "then".to_owned() });
+                let decision = Decision { outcome: Outcome::Allowed, option: Some(1), by, why: None, at };
+                let card = pick(&self.store.pending_permissions().unwrap(), n)?;
+                self.store.decide_permission(&card.id, &decision).ok()?;
+            }
+            Change::Rules(n) => {
+                let answered_by = [AnsweredBy::Members, AnsweredBy::Managers, AnsweredBy::Owners][n % 3];
+                let rules = PermissionRules { answered_by, ..PermissionRules::default() };
+                let key = pick(&self.keys, n)?;
+                let before = self.store.binding(&key.binding).ok()?;
+                let after = self.store.set_permission_rules(&key.binding, &rules, at).ok()?;
+                if before == after {
+                    return None;
+                }
+            }
+            _ => unreachable!("it is about something else"),
         }
         Some(())
     }

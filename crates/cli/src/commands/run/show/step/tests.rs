@@ -46,6 +46,8 @@ fn other_steps_have_words_too() {
     check(
         &[
             ("permission", json!({"title": "rm -rf /", "option": "reject_once"})),
+            ("permission", json!({"title": "ls", "outcome": "rejected", "why": "not known"})),
+            ("permission", json!({"title": "cat a", "outcome": "allowed", "why": "read is allowed"})),
             ("plan", json!({"text": "look, then act"})),
             ("notice", json!({"text": "the agent compacted its context"})),
             ("dance", json!({"steps": 2})),
@@ -53,6 +55,8 @@ fn other_steps_have_words_too() {
         ],
         &[
             "refused: rm -rf /",
+            "refused: ls (not known)",
+            "allowed: cat a (read is allowed)",
             "plan: look, then act",
             "the agent compacted its context",
             "dance {\"steps\":2}",
