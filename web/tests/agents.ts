@@ -18,3 +18,6 @@ export const streaming = plays([
 /** Names a tool, says something, waits until it is cancelled, and then answers all the same. */
 export const saying = (title: string, text: string) =>
   plays([{ tool: { id: "t1", title, kind: "read" } }, { text }, { await_cancel: true }]);
+
+/** Asks for this permission, and says which option was chosen. */
+export const asking = (permission: object) => plays([{ permission: { ...permission, tell: true } }]);

@@ -1,7 +1,7 @@
 // The API, one method for each thing that the client asks.
 
 import type { Session } from "./session";
-import type { Agent, Channel, ErrorBody, Me, Message, Person, Posted, Run, SignedIn, Thread } from "./wire";
+import type { Agent, Channel, ErrorBody, Me, Message, Permission, Person, Posted, Run, SignedIn, Thread } from "./wire";
 
 /** How long an answer may take. Posts may be sent again after it: their client id makes them one. */
 const PATIENCE_MS = 20_000;
@@ -94,6 +94,14 @@ export class Api {
 
   startFresh(channel: string, handle: string): Promise<Agent> {
     return this.#ask("POST", `/channels/${enc(channel)}/agents/${enc(handle)}/fresh`);
+  }
+
+  permissions(channel: string, limit: number): Promise<Permission[]> {
+    return this.#ask("GET", `/permissions?${query({ channel, limit })}`);
+  }
+
+  answerPermission(id: string, option: number): Promise<Permission> {
+    return this.#ask("POST", `/permissions/${enc(id)}/answer`, { option });
   }
 
   join(channel: string, person: string): Promise<unknown> {

@@ -85,10 +85,14 @@ export interface Agent {
   preset: string;
   model: string | null;
   addressed_by: "everyone" | "members" | "owners";
+  permissions: { answered_by: AnsweredBy };
   state: "absent" | "saved" | "waiting_for_place" | "starting" | "idle" | "busy" | "ending";
   reachable: boolean;
   open_runs: number;
 }
+
+/** Who answers an agent's permission cards. */
+export type AnsweredBy = "members" | "managers" | "owners";
 
 export type RunStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "declined";
 
@@ -129,6 +133,46 @@ export interface Run extends RunState {
   replies: Message[];
   waiting: string | null;
   events?: RunEvent[];
+  permissions?: Permission[];
+}
+
+export type PermissionStatus = "pending" | "allowed" | "rejected" | "timed_out" | "cancelled" | "withdrawn" | "lost";
+export type ChoiceKind = "allow_once" | "allow_always" | "reject_once" | "reject_always" | "other";
+
+/** What an agent asks people for, and what came of it. Its texts are the agent's, cleaned by the server. */
+export interface Permission {
+  id: string;
+  run_id: string;
+  channel: string;
+  agent: string;
+  binding_id: string;
+  message_id: string;
+  thread_root_id: string | null;
+  title: string;
+  tool_kind: string;
+  tool: string | null;
+  details: PermissionDetail[];
+  options: PermissionOption[];
+  asked_at: string;
+  until: string;
+  status: PermissionStatus;
+  option: number | null;
+  decided_by: string | null;
+  decided_at: string | null;
+  why: string | null;
+}
+
+export interface PermissionDetail {
+  what: "command" | "path" | "diff" | "text" | "input";
+  path?: string;
+  text: string;
+}
+
+export interface PermissionOption {
+  n: number;
+  name: string;
+  kind: ChoiceKind;
+  owners_only: boolean;
 }
 
 export interface RunEvent {
@@ -150,7 +194,16 @@ export interface ErrorBody {
 }
 
 /** How an agent stands in a channel. */
-export type Activity = "idle" | "working" | "queued" | "waiting";
+export type Activity = "idle" | "working" | "asking" | "queued" | "waiting";
+
+/** An agent as events tell it. */
+export interface AgentInfo {
+  handle: string;
+  binding_id: string;
+  preset: string;
+  model: string | null;
+  answered_by: AnsweredBy;
+}
 
 /** What a live event says; kinds that are not known here are passed over. */
 export type Happened =
@@ -163,10 +216,11 @@ export type Happened =
   | { kind: "member_added"; member: { person: Person; rank: Rank } }
   | { kind: "member_removed"; person_id: string }
   | { kind: "person_added" | "person_changed"; person: Person }
-  | { kind: "agent_added" | "agent_removed"; agent: { handle: string; binding_id: string; preset: string; model: string | null } }
+  | { kind: "agent_added" | "agent_removed" | "agent_changed"; agent: AgentInfo }
   | { kind: "message_added" | "message_edited" | "message_deleted"; message: Message }
   | { kind: "run_queued" | "run_started" | "run_ended"; run: RunState }
   | { kind: "run_step" | "permission"; run_id: string; step: RunEvent }
+  | { kind: "permission_asked" | "permission_decided"; permission: Permission }
   | { kind: "answer"; run_id: string; agent: string; from: number; text: string }
   | { kind: "agent_state"; agent: string; binding_id: string; state: Activity; open_runs: number };
 

@@ -1,9 +1,10 @@
 // Events against what is known: whole values, compared with what a fresh reading gives.
 
 import { expect, test } from "vitest";
-import type { Agent, LiveEvent, Me, Message, Rank, Role, RunState } from "../api/wire";
+import type { Agent, AnsweredBy, LiveEvent, Me, Message, Permission, Rank, Role, RunState } from "../api/wire";
 import { apply, disconnected } from "./apply";
 import { withPage } from "./feed";
+import { mayAnswer, offered } from "./rights";
 import { feedKey, member, type Member, nothing, type Pending, proposed, standing, type World } from "./world";
 
 const me: Me = {
@@ -24,6 +25,17 @@ function run(status: RunState["status"], more: Partial<RunState> = {}): RunState
   const made = { id: "r1", status, agent: "guide", binding_id: "b-guide", message_id: "m1", thread_root_id: null };
   const times = { created_at: "t", started_at: null, ended_at: null };
   return { ...made, lease: null, error: null, usage: null, ...times, retry_of: null, ...more };
+}
+
+function card(more: Partial<Permission> = {}): Permission {
+  const made = { id: "k1", run_id: "r1", channel: "general", agent: "guide", binding_id: "b-guide", message_id: "m1" };
+  const told = { title: "rm", tool_kind: "execute", tool: null, details: [], asked_at: "t", until: "u" };
+  const options: Permission["options"] = [
+    { n: 1, name: "For ever", kind: "allow_always", owners_only: true },
+    { n: 2, name: "Yes", kind: "allow_once", owners_only: false },
+  ];
+  const open = { status: "pending" as const, option: null, decided_by: null, decided_at: null, why: null };
+  return { ...made, thread_root_id: null, ...told, options, ...open, ...more };
 }
 
 const added = (told: Message): LiveEvent => ({ kind: "message_added", channel: told.channel, cursor: "c", message: told });
@@ -96,7 +108,7 @@ test("an answer grows, begins anew and becomes a message", () => {
 });
 
 test("runs and agents", () => {
-  const agent = { handle: "guide", binding_id: "b-guide", preset: "guide", model: null };
+  const agent = { handle: "guide", binding_id: "b-guide", preset: "guide", model: null, answered_by: "owners" as const };
   const world = follow(
     page(),
     { kind: "agent_added", channel: "general", cursor: "c", agent },
@@ -117,7 +129,7 @@ test("runs and agents", () => {
 
 test("an agent that could not be started is not idle, nor proposed", () => {
   const made = (handle: string, more: Partial<Agent>): Member =>
-    member({ ...{ handle, binding_id: `b-${handle}`, channel: "general", preset: handle, model: null, addressed_by: "members" }, ...{ state: "absent", reachable: true, open_runs: 0 }, ...more });
+    member({ ...{ handle, binding_id: `b-${handle}`, channel: "general", preset: handle, model: null, addressed_by: "members", permissions: { answered_by: "owners" } }, ...{ state: "absent", reachable: true, open_runs: 0 }, ...more });
   const cases: [Partial<Agent>, ReturnType<typeof standing>][] = [
     [{}, "idle"],
     [{ reachable: false }, "unreachable"],
@@ -168,6 +180,7 @@ function office(role: Role, rank: Rank | null): World {
     },
     threads: { general: {}, board: {} },
     runs: { r1: { ...run("running"), channel: "board", step: null } },
+    permissions: { k1: card({ channel: "board" }) },
     answers: { r1: { run_id: "r1", channel: "board", agent: "guide", text: "a", length: 1 } },
   };
 }
@@ -187,6 +200,7 @@ test("a renamed channel keeps all that is in it", () => {
     },
     threads: { general: {}, room: {} },
     runs: { r1: { ...run("running"), channel: "room", step: null } },
+    permissions: { k1: card({ channel: "room" }) },
     answers: { r1: { ...before.answers.r1, channel: "room" } },
   });
 });
@@ -204,10 +218,10 @@ test("a channel that may not be read any more is gone with all that was in it", 
     ["owner", null, closed, "stays"],
   ];
   for (const [role, rank, event, expected] of cases) {
-    const { channels, feeds, threads, runs, answers } = follow(office(role, rank), event);
-    const left = [Object.keys(channels), Object.keys(feeds), Object.keys(threads), Object.keys(runs), Object.keys(answers)];
-    const stays = [["c2"], ["general", "board", "board/m2", "boarding"], ["general", "board"], ["r1"], ["r1"]];
-    const gone = [[], ["general", "boarding"], ["general"], [], []];
+    const { channels, feeds, threads, runs, permissions, answers } = follow(office(role, rank), event);
+    const left = [Object.keys(channels), Object.keys(feeds), Object.keys(threads), Object.keys(runs), Object.keys(permissions), Object.keys(answers)];
+    const stays = [["c2"], ["general", "board", "board/m2", "boarding"], ["general", "board"], ["r1"], ["k1"], ["r1"]];
+    const gone = [[], ["general", "boarding"], ["general"], [], [], []];
     expect([role, rank, event.kind, left]).toEqual([role, rank, event.kind, expected === "gone" ? gone : stays]);
   }
 });
@@ -226,4 +240,39 @@ test("an event of a kind that is not known here makes the lists be read again, i
   const strange = (more: object) => apply(page(), { kind: "something_new", ...more } as unknown as LiveEvent).stale;
   expect(strange({ cursor: "c" })).toEqual(["channels", "people"]);
   expect(strange({})).toEqual([]);
+});
+
+test("a permission card waits, and has its outcome", () => {
+  const asked: LiveEvent = { kind: "permission_asked", channel: "general", cursor: "c", permission: card() };
+  const allowed = card({ status: "allowed", option: 2, decided_by: "aiko", decided_at: "t" });
+  const decided: LiveEvent = { kind: "permission_decided", channel: "general", cursor: "d", permission: allowed };
+  expect(follow(page(), asked).permissions).toEqual({ k1: card() });
+  expect(follow(page(), asked, decided, decided).permissions).toEqual({ k1: allowed });
+});
+
+test("others answer an agent's cards from now on", () => {
+  const agent = { handle: "guide", binding_id: "b-guide", preset: "guide", model: null, answered_by: "owners" as const };
+  const made = follow(page(), { kind: "agent_added", channel: "general", cursor: "c", agent });
+  const changed: LiveEvent = { kind: "agent_changed", channel: "general", cursor: "d", agent: { ...agent, answered_by: "members" } };
+  expect(follow(made, changed).agents["b-guide"]?.answered_by).toBe("members");
+  expect(follow(page(), changed)).toEqual(page());
+});
+
+test("who may answer, and by what", () => {
+  const as = (role: Role): Me => ({ ...me, person: { ...me.person, role } });
+  const cases: [Role, Rank | null, AnsweredBy, boolean][] = [
+    ["owner", null, "owners", true],
+    ["member", "manager", "owners", false],
+    ["member", "manager", "managers", true],
+    ["member", "member", "managers", false],
+    ["member", "member", "members", true],
+    ["member", null, "members", false],
+    ["guest", "manager", "members", false],
+  ];
+  for (const [role, rank, by, expected] of cases) {
+    const channel = { ...board, last_seq: 0, rank, agents: [] };
+    expect([role, rank, by, mayAnswer(as(role), channel, by)]).toEqual([role, rank, by, expected]);
+  }
+  expect(offered(as("owner"), card()).map((one) => one.n)).toEqual([1, 2]);
+  expect(offered(as("member"), card()).map((one) => one.n)).toEqual([2]);
 });

@@ -20,21 +20,30 @@ export function apply(world: World, event: LiveEvent): World {
     case "run_step":
     case "permission":
       return step(world, event.run_id, event.step);
+    case "permission_asked":
+    case "permission_decided":
+      return { ...world, permissions: { ...world.permissions, [event.permission.id]: event.permission } };
     case "answer":
       return answer(world, channel, event);
     case "agent_state": {
       const agent = world.agents[event.binding_id];
       if (agent === undefined) return world;
       const { state, open_runs } = event;
-      const reachable = agent.reachable || state === "working";
+      const reachable = agent.reachable || state === "working" || state === "asking";
       return { ...world, agents: { ...world.agents, [event.binding_id]: { ...agent, state, open_runs, reachable } } };
     }
     case "agent_added": {
-      const { handle, binding_id, preset, model } = event.agent;
-      const fresh = { handle, binding_id, channel, preset, model, state: "idle" as const, open_runs: 0, reachable: true };
+      const { handle, binding_id, preset, model, answered_by } = event.agent;
+      const told = { handle, binding_id, channel, preset, model, answered_by };
+      const fresh = { ...told, state: "idle" as const, open_runs: 0, reachable: true };
       const agent = world.agents[binding_id] ?? fresh;
       // The event does not tell whether it is reachable.
       return stale({ ...world, agents: { ...world.agents, [binding_id]: agent } }, "channels");
+    }
+    case "agent_changed": {
+      const { binding_id, answered_by } = event.agent;
+      const agent = world.agents[binding_id];
+      return agent === undefined ? world : { ...world, agents: { ...world.agents, [binding_id]: { ...agent, answered_by } } };
     }
     case "agent_removed":
       return { ...world, agents: without(world.agents, event.agent.binding_id) };

@@ -49,6 +49,7 @@ function renamed(world: World, from: string, to: string): World {
     threads: mapped(world.threads, (channel, threads) => [name(channel), threads]),
     agents: move(world.agents),
     runs: move(world.runs),
+    permissions: move(world.permissions),
     answers: move(world.answers),
     pending: world.pending.map((one) => ({ ...one, channel: name(one.channel) })),
   };
@@ -66,6 +67,7 @@ function gone(world: World, id: string): World {
     threads: filtered(world.threads, (key) => key !== name),
     agents: elsewhere(world.agents),
     runs: elsewhere(world.runs),
+    permissions: elsewhere(world.permissions),
     answers: elsewhere(world.answers),
   };
 }

@@ -16,6 +16,7 @@ import { byKey, feedKey, known, member, nothing, type Pending, stale, type World
 const PAGE = 50;
 const THREADS = 500;
 const RUNS = 200;
+const PERMISSIONS = 50;
 /** How long several causes to read a list again are waited for. */
 const GATHER_MS = 150;
 
@@ -90,6 +91,7 @@ export class Workspace {
     this.#once(`feed ${channel}`, () => this.#older(channel, null));
     this.#once(`threads ${channel}`, () => this.#readThreads(channel));
     this.#once(`runs ${channel}`, () => this.#readRuns(channel));
+    this.#once(`permissions ${channel}`, () => this.#readPermissions(channel));
   }
 
   openThread(channel: string, root: string): void {
@@ -131,6 +133,13 @@ export class Workspace {
 
   async retryRun(id: string): Promise<void> {
     await this.#guarded(() => this.api.retryRun(id));
+  }
+
+  async answerPermission(id: string, option: number): Promise<void> {
+    await this.#guarded(async () => {
+      const permission = await this.api.answerPermission(id, option);
+      this.world = apply(this.world, { kind: "permission_decided", permission });
+    });
   }
 
   // Following.
@@ -229,6 +238,13 @@ export class Workspace {
     return this.#read(
       () => this.api.runs(channel, RUNS),
       (world, read) => ({ ...world, runs: { ...world.runs, ...byKey(read.map(known), (one) => one.id) } }),
+    );
+  }
+
+  #readPermissions(channel: string): Promise<void> {
+    return this.#read(
+      () => this.api.permissions(channel, PERMISSIONS),
+      (world, read) => ({ ...world, permissions: { ...world.permissions, ...byKey(read, (one) => one.id) } }),
     );
   }
 

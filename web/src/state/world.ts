@@ -1,7 +1,7 @@
 // What the client knows: values that are never changed in place, so that whoever shows a part sees at once whether it is
 // still the same.
 
-import type { Activity, Agent, Channel, Me, Message, Person, Run, RunState, Thread } from "../api/wire";
+import type { Activity, Agent, AnsweredBy, Channel, Me, Message, Permission, Person, Run, RunState, Thread } from "../api/wire";
 
 /** Messages of a channel's top level or of a thread, in order, from some point on without a gap. */
 export interface Feed {
@@ -19,6 +19,7 @@ export interface Member {
   readonly model: string | null;
   readonly state: Activity;
   readonly open_runs: number;
+  readonly answered_by: AnsweredBy;
   /** Whether it could be started now: false if its program is not installed. */
   readonly reachable: boolean;
 }
@@ -63,6 +64,8 @@ export interface World {
   /** By channel name, then by root; only those that were asked for. */
   readonly threads: Readonly<Record<string, Readonly<Record<string, Thread>>>>;
   readonly runs: Readonly<Record<string, KnownRun>>;
+  /** Permission cards, by id. */
+  readonly permissions: Readonly<Record<string, Permission>>;
   /** By run. */
   readonly answers: Readonly<Record<string, Answer>>;
   readonly pending: readonly Pending[];
@@ -78,6 +81,7 @@ export const nothing: World = {
   feeds: {},
   threads: {},
   runs: {},
+  permissions: {},
   answers: {},
   pending: [],
   stale: [],
@@ -90,7 +94,8 @@ export function feedKey(channel: string, thread: string | null): string {
 
 export function member(agent: Agent): Member {
   const { handle, binding_id, channel, preset, model, open_runs, reachable } = agent;
-  return { handle, binding_id, channel, preset, model, open_runs, reachable, state: activity(agent) };
+  const { answered_by } = agent.permissions;
+  return { handle, binding_id, channel, preset, model, open_runs, reachable, answered_by, state: activity(agent) };
 }
 
 /** How an agent is shown: one that has nothing to do and could not be started is not idle. */

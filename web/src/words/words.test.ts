@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import { codeOf } from "../api/session";
 import { address, placeOf } from "../router";
 import { type Candidate, completed, matching, typing } from "./mention";
+import type { Permission } from "../api/wire";
+import { outcome } from "./permission";
 import { bytesOf, counted, MESSAGE_BYTES_MAX } from "./size";
 import { day, span } from "./time";
 
@@ -69,4 +71,12 @@ test("spans and days", () => {
   const now = new Date("2026-11-30T12:00:00");
   expect(day("2026-11-30T01:00:00", now)).toBe("Today");
   expect(day("2026-11-29T23:00:00", now)).toBe("Yesterday");
+});
+
+test("what came of a permission is said in our words", () => {
+  const said = (status: Permission["status"], decided_by: string | null = null) => outcome({ status, decided_by } as Permission);
+  expect(said("allowed", "aiko")).toBe("allowed by aiko");
+  expect(said("rejected", "aiko")).toBe("rejected by aiko");
+  expect(said("timed_out")).toBe("timed out: nobody answered in time");
+  expect(said("lost")).toBe("lost");
 });
