@@ -2,7 +2,7 @@
 
 mod pieces;
 
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 use pieces::{Piece, pieces};
 
@@ -74,8 +74,12 @@ pub fn text(text: &str) -> String {
 /// The longest beginning of whole graphemes that has at most `chars_max` Unicode scalar values.
 fn kept(text: &str, chars_max: usize) -> &str {
     let Some((limit, _)) = text.char_indices().nth(chars_max) else { return text };
-    let starts = text.grapheme_indices(true).map(|(at, _)| at);
-    let end = starts.take_while(|at| *at <= limit).last().unwrap_or(0);
+    let mut cursor = GraphemeCursor::new(limit, text.len(), true);
+    // The text is there as a whole, so that the cursor never asks for more of it.
+    let end = match cursor.is_boundary(text, 0) {
+        Ok(true) => limit,
+        Ok(false) | Err(_) => cursor.prev_boundary(text, 0).ok().flatten().unwrap_or(0),
+    };
     &text[..end]
 }
 

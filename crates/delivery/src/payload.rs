@@ -1,7 +1,6 @@
 //! The payload: the JSON facts of a mention (2.3), whole or what changed (3.6).
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::clean;
 use crate::model::{Author, BindingId, ChannelId, MessageId, Policy, RunId};
@@ -61,37 +60,65 @@ pub fn render(payload: &Payload, policy: Policy, told: Option<&Payload>) -> Stri
     let mut fields = fields(payload);
     match (policy, told) {
         (Policy::Base | Policy::Window, _) => fields.retain(|(key, _)| !LEAN.contains(key)),
-        (Policy::Lean, None) => fields.retain(|(key, value)| *key != "worktree" || !value.is_null()),
+        (Policy::Lean, None) => fields.retain(|(key, value)| *key != "worktree" || value != NULL),
         (Policy::Lean, Some(told)) => {
             let told = self::fields(told);
             fields.retain(|field| ALWAYS.contains(&field.0) || !told.contains(field));
         }
     }
     // By hand: a JSON map would not keep the order.
-    let fields: Vec<String> = fields.into_iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
-    format!("{{{}}}", fields.join(","))
+    let mut out = String::from("{");
+    for (key, value) in &fields {
+        let comma = if out.len() > 1 { "," } else { "" };
+        out.extend([comma, "\"", key, "\":", value]);
+    }
+    out.push('}');
+    out
 }
 
-/// All fields in their order, cleaned.
-fn fields(payload: &Payload) -> Vec<(&'static str, Value)> {
-    let text = |text: &str| Value::from(clean::text(text));
-    let agents = payload.channel_agents.iter();
-    let agents = agents.map(|agent| json!({"handle": text(&agent.handle), "reachable": agent.reachable}));
+const NULL: &str = "null";
+
+/// All fields in their order, cleaned, as JSON.
+fn fields(payload: &Payload) -> Vec<(&'static str, String)> {
+    let text = |text: &str| json(&clean::text(text));
+    let or_null = |value: Option<&str>| value.map_or_else(|| NULL.to_owned(), text);
     vec![
         ("channel_id", text(payload.channel_id.as_str())),
         ("message_id", text(payload.message_id.as_str())),
         ("run_id", text(payload.run_id.as_str())),
         ("binding_id", text(payload.binding_id.as_str())),
         ("runtime", text(&payload.runtime)),
-        ("supervised", payload.supervised.into()),
-        ("resident", payload.resident.into()),
-        ("thread_root_id", payload.thread_root_id.as_ref().map(|root| text(root.as_str())).into()),
-        ("channel_agents", agents.collect()),
-        ("max_recipients", payload.max_recipients.into()),
-        ("worktree", payload.worktree.as_deref().map(text).into()),
-        ("author", json!({"kind": payload.author.kind.as_str(), "name": clean::name(&payload.author.name)})),
+        ("supervised", payload.supervised.to_string()),
+        ("resident", payload.resident.to_string()),
+        ("thread_root_id", or_null(payload.thread_root_id.as_ref().map(MessageId::as_str))),
+        ("channel_agents", agents(&payload.channel_agents)),
+        ("max_recipients", payload.max_recipients.to_string()),
+        ("worktree", or_null(payload.worktree.as_deref())),
+        ("author", author(&payload.author)),
         ("text", text(&payload.text)),
     ]
+}
+
+fn agents(agents: &[ChannelAgent]) -> String {
+    let mut out = String::from("[");
+    for agent in agents {
+        let comma = if out.len() > 1 { "," } else { "" };
+        let reachable = if agent.reachable { "true" } else { "false" };
+        let handle = json(&clean::text(&agent.handle));
+        out.extend([comma, "{\"handle\":", &handle, ",\"reachable\":", reachable, "}"]);
+    }
+    out.push(']');
+    out
+}
+
+fn author(author: &Author) -> String {
+    let name = json(&clean::name(&author.name));
+    format!("{{\"kind\":\"{}\",\"name\":{name}}}", author.kind.as_str())
+}
+
+/// A string as JSON.
+fn json(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -119,12 +119,14 @@ pub(crate) struct IdSet<'a>(Vec<&'a MessageId>);
 impl<'a> IdSet<'a> {
     pub(crate) fn new(ids: impl IntoIterator<Item = &'a MessageId>) -> Self {
         let mut sorted: Vec<_> = ids.into_iter().collect();
-        sorted.sort_unstable();
+        // Ids come nearly in order, which a stable sort makes use of.
+        sorted.sort();
         Self(sorted)
     }
 
     pub(crate) fn contains(&self, id: &MessageId) -> bool {
-        self.0.binary_search(&id).is_ok()
+        // Most that are looked up are older than all of these.
+        self.0.first().is_some_and(|first| *first <= id) && self.0.binary_search(&id).is_ok()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The user turn of a mention (2.3), and how full it must be for what the session was told before (3.6).
 
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::Policy;
@@ -87,7 +89,7 @@ impl Told {
     /// together, the next one is full all the same.
     pub fn committed(&mut self, telling: Telling, answer_bytes: u64) {
         self.payload = telling.payload.filter(|_| telling.compactions == self.compactions);
-        self.brief = Some(fingerprint(channel_task_brief()));
+        self.brief = Some(BRIEF.clone());
         self.turn_bytes = if telling.full {
             0
         } else {
@@ -97,7 +99,7 @@ impl Told {
 
     /// The payload that the session can be told the difference to; `None` when it must be told in full.
     fn payload_to_build_on(&self) -> Option<&Payload> {
-        let knows_brief = self.brief.as_ref() == Some(&fingerprint(channel_task_brief()));
+        let knows_brief = self.brief.as_deref() == Some(BRIEF.as_str());
         let may_have_compacted = self.used.is_none() && self.turn_bytes >= UNREPORTED_BYTES_MAX;
         self.payload.as_ref().filter(|_| knows_brief && !may_have_compacted)
     }
@@ -163,6 +165,9 @@ pub fn user_turn(mention: &Mention<'_>) -> UserTurn {
     };
     UserTurn { text, telling }
 }
+
+/// The fingerprint of the brief that is told now.
+static BRIEF: LazyLock<String> = LazyLock::new(|| fingerprint(channel_task_brief()));
 
 /// Tells one brief from another (FNV-1a, 64 bits).
 fn fingerprint(text: &str) -> String {
