@@ -81,7 +81,7 @@ impl Block {
     /// A block of `tokens` tokens that are not known one by one.
     #[must_use]
     pub fn counted(kind: Kind, identity: Identity, tokens: u64) -> Block {
-        Block { kind, identity, tokens, ids: Arc::from([]) }
+        Block { kind, identity, tokens, ids: Arc::default() }
     }
 
     /// A block of exactly these tokens; two such blocks can have a beginning in common.
@@ -212,7 +212,11 @@ impl Chain {
     /// How many blocks both have in common from their beginnings; few comparisons, however long they are.
     pub(crate) fn common_blocks(&self, other: &Chain) -> usize {
         let both = self.len().min(other.len());
-        let (mut equal, mut different) = (0, both + 1);
+        // A conversation that went on begins with the one before; looking elsewhere in a long one costs a cache miss each time.
+        if self.identity(both) == other.identity(both) {
+            return both;
+        }
+        let (mut equal, mut different) = (0, both);
         while different - equal > 1 {
             let middle = equal + (different - equal) / 2;
             if self.identity(middle) == other.identity(middle) {
