@@ -59,4 +59,5 @@ def main(folders):
     print(f"{len(files)} requests, {blocks} blocks, {tokens} tokens: as tiktoken {tiktoken.__version__} counts them")
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -10,6 +10,7 @@ mod test;
 mod tidy;
 mod tools;
 mod tree;
+mod vocabulary;
 mod web;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ usage: cargo xtask COMMAND
   web --check        fail when the client has a fault or web/dist is not what would be built
   web --browse       the client's tests in a browser alone, with the program as it was last built
   prices [FILE]      write the table of prices anew, from FILE or from the Python package that carries it
+  vocabulary         write the vocabularies of the token counts anew, from OpenAI's own tokenizer
+  vocabulary --check fail when they are not what would be written
   recount FOLDER…    count the simulator's requests below the folders once more, with OpenAI's own tokenizer
   bench [NAME…]      figures of the released programs beside their targets; `bench --help` names them; no part of CI";
 
@@ -54,6 +57,8 @@ fn run() -> Result<()> {
         ["web", "--browse"] => test::browse(&root()?),
         ["prices"] => prices::write(&root()?, None),
         ["prices", file] => prices::write(&root()?, Some(file)),
+        ["vocabulary"] => vocabulary::write(&root()?),
+        ["vocabulary", "--check"] => vocabulary::check(&root()?),
         ["recount", folders @ ..] if !folders.is_empty() => {
             let absolute: std::io::Result<Vec<PathBuf>> = folders.iter().map(std::path::absolute).collect();
             recount::folders(&root()?, &absolute?)

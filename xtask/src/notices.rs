@@ -1,5 +1,6 @@
 //! THIRD-PARTY-NOTICES: what the binary is made of, under which licences, with their texts.
 
+mod data;
 mod packages;
 mod page;
 #[cfg(test)]
@@ -20,8 +21,8 @@ THIRD-PARTY NOTICES
 
 The program `highwater` contains the packages below, or was built with them, on Linux or macOS. Each is named with its
 licence and the numbers of the texts that it carries; the texts follow. The Rust standard library is part of it too,
-under MIT OR Apache-2.0, and so is SQLite (in libsqlite3-sys), which is in the public domain. The web page that it serves
-contains those whose name begins with `npm:`.
+under MIT OR Apache-2.0, and so is SQLite (in libsqlite3-sys), which is in the public domain. Names that begin with `data:`
+are no packages, but data made from one. The web page that it serves contains those whose name begins with `npm:`.
 
 This file is written by `cargo xtask notices`.
 ";
@@ -75,6 +76,7 @@ fn generate(root: &Path) -> Result<String> {
         }
         entries.push(Entry { package, texts });
     }
+    entries.extend(data::of_binary(root)?);
     entries.extend(page::of_page(root)?);
     Ok(render(&entries))
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{mcp_sdk, notices, process, recount, tidy, tools, web};
+use crate::{mcp_sdk, notices, process, recount, tidy, tools, vocabulary, web};
 
 struct Step {
     name: &'static str,
@@ -40,6 +40,11 @@ const STEPS: &[Step] = &[
         name: "web client in a browser",
         remedy: "run it alone: `cargo xtask web --browse`; web/README.md says how to run one test",
         run: browse,
+    },
+    Step {
+        name: "vocabularies",
+        remedy: "run `cargo xtask vocabulary`; Python or its packages may be missing: see above",
+        run: vocabulary::check,
     },
     Step {
         name: "recount",

@@ -19,6 +19,7 @@ const PARTS: &[&str] = &[
     "2026-11-30T13:08:44.123Z ERROR [pool-3] 0xdeadbeef /usr/lib/x86_64-linux-gnu/libc.so.6",
     "日本語のテキスト、漢字とかな。한국어 русский العربية עברית हिन्दी ไทย",
     "e\u{301}é ﬁ ½² ٣٤٥ \u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} \u{1f1e9}\u{1f1ea} \u{e0041}\u{fffd}\u{feff}\u{0}",
+    "x'ſ 'ſt ABC'ſd ǅa ʰB \u{301}CD's \u{301}'ll ÀÉ'Re 字A 字a /\r\n/ \t/\n",
     "CamelCaseWORDS XMLHttpRequest snake_case kebab-case ALLCAPS'S",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     "3a7bd3e2360a3d29eea436fcfb7e44c735d117c42d1c1835420b6b9942dd4f1b",

@@ -1,10 +1,16 @@
 //! Token counts: OpenAI's encodings exactly, other families' by a factor.
 
-mod pieces;
+mod merge;
+mod split;
 #[cfg(test)]
 mod tests;
+mod vocabulary;
 
 use serde::Deserialize;
+
+use merge::Parts;
+use split::Pattern;
+use vocabulary::Vocabulary;
 
 /// Something that counts tokens.
 pub trait Counter: Sync {
@@ -15,7 +21,7 @@ pub trait Counter: Sync {
     fn ids(&self, text: &str) -> Option<Vec<u32>>;
 }
 
-/// An encoding of OpenAI's, which its `tiktoken` defines. Loaded at the first use, once for the whole program.
+/// An encoding of OpenAI's, which its `tiktoken` defines. Nothing has to be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Encoding {
@@ -38,24 +44,46 @@ impl Encoding {
     /// The tokens of `text`, as `tiktoken`'s `encode_ordinary` gives them.
     #[must_use]
     pub fn encode(self, text: &str) -> Vec<u32> {
-        self.tokenizer().encode(text)
+        let vocabulary = self.vocabulary();
+        let mut parts = Parts::default();
+        let mut ids = Vec::new();
+        for piece in split::pieces(text, self.pattern()).map(str::as_bytes) {
+            if let Some(id) = vocabulary.rank(piece) {
+                ids.push(id);
+                continue;
+            }
+            let starts = parts.of(vocabulary, piece);
+            let ends = starts.iter().copied().skip(1).chain([piece.len()]);
+            let tokens = starts.iter().zip(ends).filter_map(|(start, end)| piece.get(*start..end));
+            ids.extend(tokens.filter_map(|token| vocabulary.rank(token)));
+        }
+        ids
     }
 
-    fn tokenizer(self) -> &'static bpe_openai::Tokenizer {
+    fn vocabulary(self) -> &'static Vocabulary {
         match self {
-            Encoding::Cl100kBase => bpe_openai::cl100k_base(),
-            Encoding::O200kBase => bpe_openai::o200k_base(),
+            Encoding::Cl100kBase => &vocabulary::CL100K_BASE,
+            Encoding::O200kBase => &vocabulary::O200K_BASE,
+        }
+    }
+
+    fn pattern(self) -> Pattern {
+        match self {
+            Encoding::Cl100kBase => split::cl100k_base,
+            Encoding::O200kBase => split::o200k_base,
         }
     }
 }
 
 impl Counter for Encoding {
     fn count(&self, text: &str) -> u64 {
-        let tokenizer = self.tokenizer();
-        let pieces = tokenizer.split(text);
-        pieces
-            .map(|piece| pieces::tokens(*self, piece, || tokenizer.bpe.count(piece.as_bytes())) as u64)
-            .sum()
+        let vocabulary = self.vocabulary();
+        let mut parts = Parts::default();
+        let tokens = |piece: &[u8]| match vocabulary.rank(piece) {
+            Some(_) => 1,
+            None => parts.of(vocabulary, piece).len() as u64,
+        };
+        split::pieces(text, self.pattern()).map(str::as_bytes).map(tokens).sum()
     }
 
     fn ids(&self, text: &str) -> Option<Vec<u32>> {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Counter, Encoding, Estimate};
+use super::{Counter, Encoding, Estimate, vocabulary};
 
 const ENCODINGS: [Encoding; 2] = [Encoding::Cl100kBase, Encoding::O200kBase];
 
@@ -45,6 +45,63 @@ fn hard_texts_as_openai_counts_them() {
     check(&"a".repeat(10_000));
     check(&"  \n".repeat(3_000));
     check(&texts.concat());
+}
+
+#[test]
+fn every_token_by_itself_as_openai_counts_it() {
+    for vocabulary in [&vocabulary::CL100K_BASE, &vocabulary::O200K_BASE] {
+        // Those that are no text by themselves occur within characters only.
+        vocabulary.tokens().filter_map(|token| str::from_utf8(token).ok()).for_each(check);
+    }
+}
+
+/// One of each class of characters, and those that the patterns name.
+const CHARACTERS: [char; 16] =
+    ['a', 's', 'B', 'ǅ', 'ʰ', '字', '\u{301}', '7', '½', ' ', '\t', '\u{a0}', '\n', '\r', '/', '\''];
+
+#[test]
+fn all_short_texts_of_all_classes_as_openai_counts_them() {
+    let mut texts = vec![String::new()];
+    for _ in 0..4 {
+        let longer = |text: &String| CHARACTERS.map(|character| format!("{text}{character}"));
+        texts = texts.iter().flat_map(longer).collect();
+        // The letters behind show where a piece ends that no letter follows.
+        texts.iter().for_each(|text| check(&format!("{text} x {text}llX{text}")));
+    }
+}
+
+#[test]
+fn characters_in_their_neighbourhoods_as_openai_counts_them() {
+    // All but for a share of the ideographs, syllables and characters for private use; split/tests.rs has the class of every one.
+    let ranges = [
+        (0..0x3400, 1),
+        (0x3400..0xf900, 16),
+        (0xf900..0x17000, 1),
+        (0x17000..0x1b000, 16),
+        (0x1b000..0x20000, 1),
+        (0x20000..0x40000, 64),
+        (0xe0000..0xe0200, 1),
+    ];
+    for (range, step) in ranges {
+        let characters: Vec<char> = range.step_by(step).filter_map(char::from_u32).collect();
+        for some in characters.chunks(256) {
+            let text = some.iter().map(|c| format!("a{c}b{c}A {c}1{c}{c}'s\n"));
+            check(&text.collect::<String>());
+        }
+    }
+}
+
+#[test]
+fn long_pieces_as_openai_counts_them() {
+    let noise = |letter: u64| char::from(b'a' + (letter.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60) as u8);
+    for letters in [99, 100, 101, 128, 129, 1000, 20_000] {
+        check(&"a".repeat(letters));
+        check(&"ab".repeat(letters));
+        check(&" ".repeat(letters));
+        check(&"=-".repeat(letters));
+        check(&"字".repeat(letters));
+        check(&(0..letters as u64).map(noise).collect::<String>());
+    }
 }
 
 #[test]

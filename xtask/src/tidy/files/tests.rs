@@ -29,6 +29,7 @@ fn a_file_has_at_most_500_lines() {
 fn a_file_has_at_most_one_mebibyte() {
     check(weights, &[("a.bin", &"x".repeat(1 << 20))], &[]);
     check(weights, &[("a.bin", &"x".repeat((1 << 20) + 1))], &["a.bin: 1048577 bytes; at most 1048576"]);
+    check(weights, &[(LARGE[0], &"x".repeat((1 << 20) + 1))], &[]);
 }
 
 #[test]
