@@ -59,7 +59,12 @@ pub fn name(text: &str) -> String {
         }
     }
     let trimmed = out.trim();
-    let end = trimmed.grapheme_indices(true).nth(NAME_GRAPHEMES_MAX).map_or(trimmed.len(), |(at, _)| at);
+    // No more bytes, no more graphemes.
+    let end = match trimmed.len() {
+        0..=NAME_GRAPHEMES_MAX => None,
+        _ => trimmed.grapheme_indices(true).nth(NAME_GRAPHEMES_MAX),
+    };
+    let end = end.map_or(trimmed.len(), |(at, _)| at);
     let kept = trimmed[..end].trim_end();
     if kept.is_empty() { UNKNOWN.to_owned() } else { kept.to_owned() }
 }
@@ -73,6 +78,9 @@ pub fn text(text: &str) -> String {
 
 /// The longest beginning of whole graphemes that has at most `chars_max` Unicode scalar values.
 fn kept(text: &str, chars_max: usize) -> &str {
+    if text.len() <= chars_max {
+        return text;
+    }
     let Some((limit, _)) = text.char_indices().nth(chars_max) else { return text };
     let mut cursor = GraphemeCursor::new(limit, text.len(), true);
     // The text is there as a whole, so that the cursor never asks for more of it.
