@@ -48,8 +48,7 @@ fn a_saved_session_goes_on(store: &mut dyn Store) {
     check("saved", store.session(&key).unwrap(), Some(saved));
     check("not ended", store.last_end(&key).unwrap(), None);
     let reloaded = store.reload_session(&key, Epoch(7), None, at(5)).unwrap();
-    let expected =
-        Session { epoch: Epoch(7), system: None, saved_why: Some("idle".to_owned()), ..began };
+    let expected = Session { epoch: Epoch(7), system: None, saved_why: Some("idle".to_owned()), ..began };
     check("reloaded", &reloaded, &expected);
     check("reloaded", store.session(&key).unwrap(), Some(expected));
     check("the lease rose", store.max_epoch().unwrap(), Epoch(7));
