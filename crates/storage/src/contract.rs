@@ -8,6 +8,7 @@ pub(crate) mod identity;
 pub(crate) mod logs;
 pub(crate) mod messages;
 pub(crate) mod permissions;
+pub(crate) mod projects;
 pub(crate) mod runs;
 pub(crate) mod saved;
 pub(crate) mod searches;

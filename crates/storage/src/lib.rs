@@ -17,6 +17,6 @@ pub use sqlite::{
     Backup, Migrated, Present, Progress, Reader, Sqlite, back_up, database_bytes, draft, in_use, restore,
 };
 pub use store::{
-    Read, ReadIdentity, ReadPermission, ReadTransfer, Store, StoreIdentity, StorePermission, StoreTransfer,
-    Which,
+    Read, ReadIdentity, ReadPermission, ReadProject, ReadTransfer, Store, StoreIdentity, StorePermission,
+    StoreProject, StoreTransfer, Which,
 };

@@ -2,6 +2,7 @@
 
 mod identity;
 mod permission;
+mod project;
 mod transfer;
 
 use std::ops::Range;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::identity::*;
 pub use self::permission::*;
+pub use self::project::*;
 pub use self::transfer::*;
 
 /// Bytes of a message's text at most.

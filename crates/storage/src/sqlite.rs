@@ -12,6 +12,7 @@ mod member;
 mod membership;
 mod message;
 mod permission;
+mod project;
 mod reader;
 mod run;
 mod schema;

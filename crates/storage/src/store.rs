@@ -2,6 +2,7 @@
 
 mod identity;
 mod permission;
+mod project;
 mod transfer;
 
 use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId};
@@ -9,13 +10,14 @@ use delivery::{Timestamp, Watermark};
 
 pub use self::identity::{ReadIdentity, StoreIdentity};
 pub use self::permission::{ReadPermission, StorePermission, Which};
+pub use self::project::{ReadProject, StoreProject};
 pub use self::transfer::{ReadTransfer, StoreTransfer};
 use crate::Error;
 use crate::record::*;
 use crate::{LogEntry, LogSpan};
 
 /// What can be asked of a store. Lists come oldest first unless said otherwise.
-pub trait Read: ReadIdentity + ReadPermission + ReadTransfer {
+pub trait Read: ReadIdentity + ReadPermission + ReadProject + ReadTransfer {
     /// A channel by name.
     fn channel(&self, name: &str) -> Result<Channel, Error>;
     /// A channel by id.
@@ -119,7 +121,7 @@ pub trait Read: ReadIdentity + ReadPermission + ReadTransfer {
 
 /// What can be changed in a store. Each call is atomic by itself; [`Store::atomic`] joins several. A call that changes
 /// channels, people, bindings, messages or runs adds the entry of the log that tells of it.
-pub trait Store: Read + StoreIdentity + StorePermission + StoreTransfer {
+pub trait Store: Read + StoreIdentity + StorePermission + StoreProject + StoreTransfer {
     /// Runs `work` in one durable transaction: all of it or nothing. Inside another one it is a savepoint: its
     /// failure undoes its own part alone. Durable when the outermost one has returned `Ok`.
     fn atomic(&mut self, work: &mut dyn FnMut(&mut dyn Store) -> Result<(), Error>) -> Result<(), Error>;

@@ -1,7 +1,6 @@
 //! People, their membership of channels, and what proves who they are.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use delivery::Timestamp;
 use delivery::model::ChannelId;
@@ -14,8 +13,8 @@ macro_rules! ids {
         #[serde(transparent)]
         pub struct $name(pub String);
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(&self.0)
             }
         }
@@ -27,6 +26,8 @@ macro_rules! ids {
         }
     )*};
 }
+
+pub(super) use ids;
 
 ids! {
     /// A person: `p1`. It stays the same when the name changes.

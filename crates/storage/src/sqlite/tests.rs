@@ -80,6 +80,7 @@ contract![
     identity,
     messages,
     permissions,
+    projects,
     deletions,
     fetched,
     searches,

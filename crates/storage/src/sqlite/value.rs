@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::de::value::{Error as WordError, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
-use crate::{CredentialId, Error, PermissionId, PersonId};
+use crate::{CredentialId, Error, PermissionId, PersonId, WorktreeId};
 
 /// A text id that is a row number behind a letter: short, because models read it with every turn.
 pub(super) trait RowId: Sized {
@@ -48,7 +48,7 @@ macro_rules! row_ids {
     )*};
 }
 
-row_ids!(ChannelId "channel" 'c', MessageId "message" 'm', RunId "run" 'r', PersonId "person" 'p', CredentialId "token" 't', PermissionId "permission" 'k');
+row_ids!(ChannelId "channel" 'c', MessageId "message" 'm', RunId "run" 'r', PersonId "person" 'p', CredentialId "token" 't', PermissionId "permission" 'k', WorktreeId "worktree" 'w');
 
 /// The one way to write a row's number: no sign, no leading zero.
 fn row_number(text: &str, letter: char) -> Option<i64> {

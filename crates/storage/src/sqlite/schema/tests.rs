@@ -33,6 +33,7 @@ const FILLED: &[(usize, &str)] = &[
     (3, include_str!("tests/filled_0003.sql")),
     (5, include_str!("tests/filled_0005.sql")),
     (7, include_str!("tests/filled_0007.sql")),
+    (8, include_str!("tests/filled_0008.sql")),
 ];
 
 #[test]
