@@ -12,6 +12,7 @@ mod mark;
 mod message;
 mod platform;
 mod process;
+pub mod program;
 mod redact;
 mod report;
 mod session;

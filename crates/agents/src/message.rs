@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use delivery::model::{Epoch, Key, NativeId, RunId};
@@ -34,11 +36,52 @@ pub struct Spec {
     pub tools: Option<ToolServer>,
     /// Folder that the agent must not see, and the part of it that it may: its own folder.
     pub hide: Option<Hide>,
+    /// Whether an owner trusts the project that it works on (8.2): a process for an untrusted one is started so that it
+    /// loads no settings, hooks, plugins, tool servers or environment from there. `None`: it works on no project.
+    pub trust: Option<Trust>,
+    /// What has to be done before the process starts: a failure is told as the process's own.
+    pub before: Option<Before>,
     /// What marks the processes of this server: stands in the environment of the agent and its holder, so that
     /// [`sweep`](crate::sweep) finds what outlives both. The same at the server's next start, and no other server's.
     pub mark: String,
     /// Limits of waiting.
     pub limits: TimeLimits,
+}
+
+/// Whether an owner trusts a project (8.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Its settings may be loaded.
+    Trusted,
+    /// Nothing of it may be loaded.
+    Untrusted,
+}
+
+/// Work that comes before the start of a process; the error is for people. When the process is to end before it has
+/// started, the work is dropped.
+#[derive(Clone)]
+pub struct Before(Arc<dyn Fn() -> Work + Send + Sync>);
+
+type Work = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+
+impl Before {
+    /// Of what makes the work.
+    pub fn new<W>(make: impl Fn() -> W + Send + Sync + 'static) -> Self
+    where
+        W: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        Self(Arc::new(move || Box::pin(make())))
+    }
+
+    pub(crate) fn begin(&self) -> Work {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Before {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Before")
+    }
 }
 
 /// Names the environment's variables without their values, which may be secrets.
@@ -51,6 +94,7 @@ impl fmt::Debug for Spec {
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("tools", &self.tools)
             .field("hide", &self.hide)
+            .field("trust", &self.trust)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

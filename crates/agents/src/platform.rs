@@ -59,6 +59,16 @@ pub(crate) fn kill_tree(holder: u32) {
     signal_tree(holder, None, Force::Kill);
 }
 
+/// Kills every process of a group.
+pub(crate) fn kill_group(leader: u32) {
+    let group = i32::try_from(leader).ok().and_then(Pid::from_raw);
+    if let Some(group) = group
+        && let Err(error) = rustix::process::kill_process_group(group, Signal::KILL)
+    {
+        tracing::debug!(%error, ?group, "a process group could not be killed");
+    }
+}
+
 fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid

@@ -72,15 +72,49 @@ pub(crate) async fn run(
     holder: &Arc<[String]>,
     spec: &Spec,
     mark: Mark,
-    orders: mpsc::Receiver<Order>,
+    mut orders: mpsc::Receiver<Order>,
     mut outlet: Outlet,
 ) {
-    let reason = match open::open(holder, spec, &mark).await {
-        Ok(opened) => Live::new(opened, spec, mark, orders).run(&mut outlet).await,
-        Err(reason) => Some(spec.secrets.redact(&reason)),
+    let reason = match before(spec, &mut orders, &mut outlet).await {
+        Ready::Yes => match open::open(holder, spec, &mark).await {
+            Ok(opened) => Live::new(opened, spec, mark, orders).run(&mut outlet).await,
+            Err(reason) => Some(spec.secrets.redact(&reason)),
+        },
+        Ready::Failed(reason) => Some(spec.secrets.redact(&reason)),
+        Ready::Ended => None,
     };
     outlet.push(EventKind::Exited { reason });
     outlet.flush().await;
+}
+
+/// Whether a process can start.
+enum Ready {
+    Yes,
+    Failed(String),
+    /// It was ended before.
+    Ended,
+}
+
+/// Does what comes before the start, unless the process is to end.
+async fn before(spec: &Spec, orders: &mut mpsc::Receiver<Order>, outlet: &mut Outlet) -> Ready {
+    let Some(before) = &spec.before else { return Ready::Yes };
+    let work = before.begin();
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done.map_or_else(Ready::Failed, |()| Ready::Yes),
+            order = orders.recv() => match order {
+                Some(Order::End) | None => return Ready::Ended,
+                Some(Order::Prompt { run, .. }) => {
+                    let reason = "the agent's session has not begun".to_owned();
+                    outlet.push(EventKind::TurnFailed { run, reason });
+                    outlet.flush().await;
+                }
+                // There is no turn.
+                Some(Order::Cancel(_)) => {}
+            },
+        }
+    }
 }
 
 /// A process that runs.

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use command_fds::{CommandFdExt, FdMapping};
@@ -62,6 +63,20 @@ pub(crate) fn holder(holder: &[String], spec: &Spec, hide: Option<&Hide>) -> io:
         control: UnixStream::from_std(control)?,
         child,
     })
+}
+
+/// Starts a program in a process group of its own, with exactly this environment and pipes for its streams. To be called
+/// within a runtime.
+#[expect(clippy::disallowed_methods, reason = "this is the file that starts processes")]
+pub(crate) fn program(command: &[String], cwd: &Path, env: &[(String, String)]) -> io::Result<Child> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program is named"));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(cwd).process_group(0);
+    command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    tokio::process::Command::from(command).spawn()
 }
 
 /// In the holder: its end of the control socket, which no program started later inherits.

@@ -37,6 +37,8 @@ fn spec(system_prompt: Option<&str>, model: Option<&str>) -> Spec {
         model: model.map(str::to_owned),
         tools: None,
         hide: None,
+        trust: None,
+        before: None,
         mark: String::new(),
         limits: LIMITS,
     }

@@ -83,6 +83,8 @@ impl World {
             model: None,
             tools: None,
             hide: None,
+            trust: None,
+            before: None,
             mark: self.mark(),
             limits: LIMITS,
         }
