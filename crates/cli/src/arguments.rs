@@ -6,7 +6,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
     agent, backup, channel, completions, delete, edit, export, history, import, invite, man, openapi,
-    permission, person, post, render, restore, run, search, serve, sim, tail, token, watermarks,
+    permission, person, post, project, render, restore, run, search, serve, sim, tail, token, watermarks, worktree,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -38,6 +38,10 @@ enum Command {
     Token(token::Token),
     #[command(subcommand)]
     Agent(agent::Agent),
+    #[command(subcommand)]
+    Project(project::Project),
+    #[command(subcommand)]
+    Worktree(worktree::Worktree),
     Post(post::Post),
     History(history::History),
     Edit(edit::Edit),
@@ -72,6 +76,8 @@ impl Arguments {
             Command::Invite(command) => command.run(&context),
             Command::Token(command) => command.run(&context),
             Command::Agent(command) => command.run(&context),
+            Command::Project(command) => command.run(&context),
+            Command::Worktree(command) => command.run(&context),
             Command::Post(command) => command.run(&context),
             Command::History(command) => command.run(&context),
             Command::Edit(command) => command.run(&context),

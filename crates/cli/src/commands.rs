@@ -15,6 +15,7 @@ pub(crate) mod openapi;
 pub(crate) mod permission;
 pub(crate) mod person;
 pub(crate) mod post;
+pub(crate) mod project;
 pub(crate) mod render;
 pub(crate) mod restore;
 pub(crate) mod run;
@@ -24,6 +25,7 @@ pub(crate) mod sim;
 pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod watermarks;
+pub(crate) mod worktree;
 
 use clap::Args;
 

@@ -13,6 +13,7 @@ mod parts;
 mod permission;
 mod permit;
 mod post;
+mod project;
 mod request;
 mod rules;
 mod run;
@@ -29,7 +30,7 @@ use delivery::queue::{self, Queue};
 use delivery::residency::{self, EndReason, Pool, Residency};
 use delivery::turn::{Lease, Telling};
 use delivery::{Author, Limits, Moment, Timestamp};
-use storage::{Binding, PermissionId, Store};
+use storage::{Binding, PermissionId, Store, Worktree};
 
 pub use self::activity::Activity;
 use self::admin::add_channel;
@@ -37,6 +38,7 @@ pub(crate) use self::admin::{check_channel_name, check_name};
 pub(crate) use self::identity::check_topic;
 pub use self::identity::{Act, ChannelChanges};
 pub use self::permission::Answer;
+pub use self::project::{Origin, Prepared, ProjectAct, Workplace};
 pub(crate) use self::request::key_of;
 pub use self::request::{Board, Brought, Post, Reply, Request, Spool};
 pub use self::rules::RulesChange;
@@ -102,6 +104,8 @@ pub enum Command {
         system_prompt: Option<String>,
         /// The session to reload, if it is not to begin a new one.
         reload: Option<agents::Reload>,
+        /// Where it works, if that has to be got ready first.
+        workplace: Option<Box<Workplace>>,
     },
     /// Send a prompt.
     Prompt {
@@ -152,6 +156,8 @@ pub enum Command {
         /// The piece.
         piece: Piece,
     },
+    /// Remove the worktree of a binding that is gone, if nothing is lost with it.
+    Tidy(Box<Worktree>),
     /// Runs ended: whoever waits for them looks again.
     RunsEnded,
 }
@@ -360,6 +366,7 @@ impl Engine {
             Request::Retry { run } => self.retry(store, &run, now),
             Request::Tool(call) => self.tool(store, *call, now),
             Request::ImportWatermarks(placed) => self.import_watermarks(store, &placed),
+            Request::Project(act) => self.project(store, *act, now),
             Request::Import(spool) => self.import(store, &spool, now),
             Request::Shutdown => {
                 self.touched = true;
@@ -425,6 +432,7 @@ impl Request {
             | Self::Retry { .. }
             | Self::ImportWatermarks(_)
             | Self::Import(_) => true,
+            Self::Project(act) => act.makes_work(),
             // A turn that may end by itself may use its tools until then.
             Self::Cancel { .. } | Self::Answer(_) | Self::Tool(_) | Self::Shutdown | Self::CancelTurns => {
                 false

@@ -10,6 +10,7 @@ mod observe;
 mod openapi;
 mod people;
 mod permission;
+mod project;
 mod run;
 mod sign_in;
 mod table;
@@ -17,6 +18,7 @@ mod thread;
 mod token;
 mod transfer;
 mod watermark;
+mod worktree;
 
 use std::sync::Arc;
 
@@ -74,6 +76,10 @@ fn table() -> Table {
         .with(routes!(admin::channel, member::change))
         .with(routes!(member::list))
         .with(routes!(member::add, member::remove))
+        .with(routes!(project::show, project::set, project::remove))
+        .with(routes!(project::trust, project::distrust))
+        .with(routes!(worktree::list))
+        .with(routes!(worktree::remove))
         .with(routes!(message::history, message::post))
         .with(routes!(thread::list))
         .with(routes!(admin::add_agent))

@@ -11,6 +11,7 @@ mod mcp;
 mod metrics;
 pub mod network;
 mod preset;
+mod project;
 mod rate;
 mod reach;
 pub mod rights;

@@ -224,6 +224,18 @@ pub fn may_see_agent_setup(who: &Principal) -> Verdict {
     owner(who)
 }
 
+/// Giving a channel a project, seeing it, trusting it: agents that work on it run with the rights of the server's own
+/// user.
+pub fn may_set_project(who: &Principal, at: Standing) -> Verdict {
+    reaches(who, at)?;
+    owner(who)
+}
+
+/// Seeing the worktrees of agents, which are folders of the server's machine, and removing them.
+pub fn may_manage_worktrees(who: &Principal) -> Verdict {
+    owner(who)
+}
+
 /// Whether a person's message makes a run of a binding (2.9).
 pub fn may_address(role: Role, addressed_by: AddressedBy) -> Verdict {
     match (addressed_by, role) {

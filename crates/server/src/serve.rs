@@ -26,6 +26,7 @@ use crate::mcp::{self, Tokens, ToolAccess};
 use crate::metrics::Metrics;
 use crate::network::Site;
 use crate::preset;
+use crate::project::Projects;
 use crate::secret;
 use crate::settings::Settings;
 use crate::shell::{self, Clock, Log, Readers, Service};
@@ -98,11 +99,14 @@ pub async fn serve(
     let (listener, address) = listen(at).await.map_err(|error| cannot_listen(at, &error))?;
     let site = Site::new(settings.network, address);
 
+    let path = settings.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    let projects = Projects { data: data.clone(), path: path.unwrap_or_default() };
     let start = StartAgents {
         data: data.clone(),
         env: settings.env,
         time: settings.time,
         guide: settings.guide.clone(),
+        projects,
         tools: ToolAccess { tokens: Tokens::default(), site: site.clone(), bridge: settings.bridge },
     };
     sweep(&start);

@@ -5,13 +5,16 @@ mod inside;
 use std::path::{Path, PathBuf};
 
 use agents::environment::{self, Own};
-use agents::{Hide, Spec, TimeLimits};
+use agents::{Hide, Spec, TimeLimits, Trust};
 use delivery::model::{Epoch, Key};
 use storage::{Binding, EnvVar};
 
+use crate::engine::Workplace;
 use crate::error::ApiError;
 use crate::mcp::ToolAccess;
 use crate::preset::GUIDE;
+use crate::project::Projects;
+use crate::shell::Asker;
 
 /// Makes the spec of a process out of a binding.
 #[derive(Clone, Debug)]
@@ -24,6 +27,8 @@ pub(crate) struct StartAgents {
     pub(crate) time: TimeLimits,
     /// Program and arguments of the guide: where this very program is today.
     pub(crate) guide: Vec<String>,
+    /// What is done with projects on the disk.
+    pub(crate) projects: Projects,
     /// How processes get at Highwater's own tools.
     pub(crate) tools: ToolAccess,
 }
@@ -41,6 +46,22 @@ impl StartAgents {
         if binding.spec.preset == GUIDE { spec } else { self.tools.offer(key, epoch, spec) }
     }
 
+    /// The same in a worktree, which is got ready before the process starts. Where nobody trusts the project, the
+    /// agent's own git runs no hooks and no monitor of it either.
+    pub(crate) fn at_work(&self, mut spec: Spec, workplace: Workplace, asker: Asker) -> Spec {
+        spec.cwd = self.projects.path_of(&workplace.worktree);
+        let trust = match workplace.project.trusted_at {
+            Some(_) => Trust::Trusted,
+            None => Trust::Untrusted,
+        };
+        if trust == Trust::Untrusted {
+            set_for_git(&mut spec.env, &UNTRUSTED_GIT);
+        }
+        spec.trust = Some(trust);
+        spec.before = Some(self.projects.before(workplace, asker));
+        spec
+    }
+
     fn spec(&self, binding: &Binding, system_prompt: Option<String>) -> Spec {
         let wishes = wishes(&binding.spec.env);
         Spec {
@@ -52,6 +73,8 @@ impl StartAgents {
             system_prompt,
             model: binding.spec.model.clone(),
             tools: None,
+            trust: None,
+            before: None,
             hide: Some(Hide { folder: self.data.clone(), but: self.own_folder(binding) }),
             mark: self.mark(),
             limits: self.time,
@@ -107,6 +130,22 @@ impl StartAgents {
     /// The folder that is a binding's own.
     fn own_folder(&self, binding: &Binding) -> PathBuf {
         self.data.join("agents").join(binding.id.as_str())
+    }
+}
+
+/// Settings of the agent's own git for a project that nobody trusts.
+const UNTRUSTED_GIT: [(&str, &str); 2] = [("core.hooksPath", "/dev/null"), ("core.fsmonitor", "false")];
+
+/// Adds settings of git to an environment, behind those that it has.
+fn set_for_git(env: &mut Vec<(String, String)>, settings: &[(&str, &str)]) {
+    const COUNT: &str = "GIT_CONFIG_COUNT";
+    let had = env.iter().find(|(name, _)| name == COUNT).and_then(|(_, count)| count.parse().ok());
+    let had: usize = had.unwrap_or_default();
+    env.retain(|(name, _)| name != COUNT);
+    env.push((COUNT.to_owned(), (had + settings.len()).to_string()));
+    for (number, (name, value)) in (had..).zip(settings) {
+        env.push((format!("GIT_CONFIG_KEY_{number}"), (*name).to_owned()));
+        env.push((format!("GIT_CONFIG_VALUE_{number}"), (*value).to_owned()));
     }
 }
 

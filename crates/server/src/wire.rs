@@ -4,6 +4,7 @@ mod event;
 mod health;
 mod identity;
 mod permission;
+mod project;
 pub mod schema;
 mod thread;
 mod transfer;
@@ -17,6 +18,7 @@ pub use self::event::{AgentActivity, Bound, ChannelInfo, Event, Happened, Reason
 pub use self::health::*;
 pub use self::identity::*;
 pub use self::permission::*;
+pub use self::project::*;
 pub use self::thread::Thread;
 pub use self::transfer::*;
 
@@ -234,6 +236,9 @@ pub struct AddChannel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<schema::Access>)]
     pub access: Option<Access>,
+    /// Its project: the top folder of a git repository on the server's machine, absolute. For owners.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 /// A channel.

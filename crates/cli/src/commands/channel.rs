@@ -2,6 +2,8 @@
 
 mod change;
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use server::wire;
 
@@ -53,6 +55,9 @@ pub(crate) struct Add {
     /// Nobody finds it but those who are invited
     #[arg(long, conflicts_with = "direct")]
     private: bool,
+    /// Top folder of a git repository on the server's machine: each agent of the channel works in a git worktree of its own
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
 }
@@ -72,9 +77,10 @@ impl Channel {
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
         let client = context.client()?;
         match self {
-            Self::Add(Add { name, direct, private, format }) => {
+            Self::Add(Add { name, direct, private, project, format }) => {
                 let access = private.then_some(wire::Access::Private);
-                let new = wire::AddChannel { name, direct, access };
+                let project = project.map(|folder| input::folder(&folder, context.base())).transpose()?;
+                let new = wire::AddChannel { name, direct, access, project };
                 let made: wire::Channel = client.send(&Call::post(&["channels"]), &new)?;
                 if let Some(handle) = made.direct.as_deref().filter(|_| made.agents.is_empty()) {
                     let agents: Vec<wire::Agent> = client.call(&Call::get(&["agents"]))?;

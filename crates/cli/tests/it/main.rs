@@ -42,3 +42,5 @@ mod sim;
 mod thirty_mentions;
 #[cfg(test)]
 mod tools;
+#[cfg(test)]
+mod worktrees;

@@ -79,6 +79,7 @@ impl Engine {
             None => store.end_session(&key, "the agent was removed from the channel", now.wall)?,
         }
         self.residency.handle(residency::Event::Removed(key), now.mono);
+        self.let_worktree_go(store, &binding, now)?;
         Ok(Reply::Binding(Box::new(binding)))
     }
 

@@ -340,6 +340,10 @@ impl Engine {
         }
         self.touched = true;
         self.live.remove(&key);
+        let binding = store.binding(&key.binding)?;
+        if binding.removed_at.is_some() {
+            self.let_worktree_go(store, &binding, now)?;
+        }
         self.residency.handle(residency::Event::Exited { key: key.clone(), epoch }, now.mono);
         if let Some(run) = stillborn {
             self.forget(&run, queue::Event::Ended { key: key.clone(), run: run.clone() });

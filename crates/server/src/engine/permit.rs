@@ -3,7 +3,7 @@
 use delivery::model::{MessageId, RunId};
 use storage::{PersonId, Store};
 
-use super::{Act, Answer, Post, Request};
+use super::{Act, Answer, Post, ProjectAct, Request};
 use crate::error::{ApiError, Code};
 use crate::reach::{self, allowed, channel_for, denied, standing};
 use crate::rights::{self, Principal, Standing, Verdict};
@@ -29,6 +29,7 @@ pub(super) fn permit(store: &dyn Store, who: &Principal, request: &Request) -> R
         Request::Delete { message } => of_message(store, who, message, rights::may_delete_message),
         Request::Cancel { run } => of_run(store, who, run, rights::may_cancel_run),
         Request::Retry { run } => of_run(store, who, run, rights::may_retry_run),
+        Request::Project(act) => permit_project(store, who, act),
         Request::ImportWatermarks(_) | Request::Import(_) => allowed(rights::may_import(who), "channel", ""),
         Request::Tool(_) | Request::Shutdown | Request::CancelTurns | Request::As(..) => {
             Err(ApiError::forbidden("this is not asked for by people"))
@@ -114,6 +115,20 @@ fn permit_act(store: &dyn Store, who: &Principal, act: &Act) -> Result<(), ApiEr
                 true => rights::may_set_topic(who, at),
                 false => rights::may_manage_channel(who, at),
             })
+        }
+    }
+}
+
+/// Projects are for owners: what stands in them runs with the rights of the server's own user.
+fn permit_project(store: &dyn Store, who: &Principal, act: &ProjectAct) -> Result<(), ApiError> {
+    match act {
+        ProjectAct::Set { channel, .. }
+        | ProjectAct::Unset { channel }
+        | ProjectAct::Trust { channel, .. }
+        | ProjectAct::Distrust { channel } => in_channel(store, who, channel, rights::may_set_project),
+        ProjectAct::Retire { id } => allowed(rights::may_manage_worktrees(who), "worktree", &id.0),
+        ProjectAct::Removed { .. } | ProjectAct::Made { .. } | ProjectAct::Prepared(_) => {
+            Err(ApiError::forbidden("this is not asked for by people"))
         }
     }
 }

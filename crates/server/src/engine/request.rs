@@ -10,6 +10,7 @@ use storage::{
 };
 
 use super::identity::Act;
+use super::project::ProjectAct;
 use crate::rights::Principal;
 pub use crate::spool::Spool;
 pub use crate::transfer::Brought;
@@ -106,6 +107,8 @@ pub enum Request {
         /// Which.
         run: RunId,
     },
+    /// Something about projects and worktrees.
+    Project(Box<ProjectAct>),
     /// An agent calls one of its tools (7).
     Tool(Box<ToolCall>),
     /// Put watermarks in place.

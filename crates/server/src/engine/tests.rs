@@ -5,6 +5,7 @@ mod identity;
 mod moved;
 mod permissions;
 mod policies;
+mod projects;
 mod saved;
 mod tools;
 mod world;

@@ -38,6 +38,7 @@ impl Engine {
     ) -> Result<(), ApiError> {
         let binding = store.binding(&key.binding)?;
         store.raise_epoch(&key, epoch, now.wall)?;
+        let workplace = Self::workplace(store, &binding, now)?.map(Box::new);
         let (system_prompt, reload) = match self.to_reload(store, &binding, &key, now)? {
             Some(saved) => (saved.system, Some(saved.reload)),
             None => (self.system_prompt(&binding), None),
@@ -45,7 +46,8 @@ impl Engine {
         let live =
             Live { epoch, started: false, turn: None, ending: None, lost_session: false, on_its_word: None };
         self.live.insert(key.clone(), live);
-        self.out.push_back(Command::Start { key, epoch, binding: Box::new(binding), system_prompt, reload });
+        let binding = Box::new(binding);
+        self.out.push_back(Command::Start { key, epoch, binding, system_prompt, reload, workplace });
         Ok(())
     }
 
@@ -220,7 +222,7 @@ impl Engine {
             thread_root_id: run.thread.clone(),
             channel_agents: channel_agents.collect(),
             max_recipients: self.rules.max_recipients,
-            worktree: None,
+            worktree: Self::worktree_path(store, binding)?,
             author: message.row.author.clone(),
             text: message.row.text.clone(),
         })

@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use serde::Deserialize;
-use storage::{Access, Binding, Channel, EnvVar, NewBinding, Read};
+use storage::{Access, Binding, Channel, EnvVar, NewBinding, NewProject, Read};
 use utoipa::IntoParams;
 
 use super::identify::Who;
 use super::{App, Json, Path, Query};
-use crate::engine::{Board, Reply, Request};
+use crate::engine::{Board, ProjectAct, Reply, Request};
 use crate::error::{ApiError, Code};
 use crate::wire;
 use crate::{preset, reach, rights, view};
@@ -53,7 +53,7 @@ pub(super) async fn channel(
 
 /// Makes a channel
 ///
-/// Whoever makes it manages it. Guests make none.
+/// Whoever makes it manages it. Guests make none. One with a project is for owners to make.
 #[utoipa::path(post, path = "/channels", tag = "channels", operation_id = "add_channel",
     responses((status = 200, description = "The new channel", body = wire::Channel)))]
 pub(super) async fn add_channel(
@@ -61,6 +61,14 @@ pub(super) async fn add_channel(
     who: Who,
     Json(new): Json<wire::AddChannel>,
 ) -> Result<Json<wire::Channel>, ApiError> {
+    let project = match new.project {
+        Some(folder) => {
+            // Before anything is looked at that only owners may know of: which folders there are.
+            reach::allowed(rights::may_manage_worktrees(&who.principal), "channel", &new.name)?;
+            Some(app.check_project(&folder).await?)
+        }
+        None => None,
+    };
     let request = Request::AddChannel {
         name: new.name,
         direct: new.direct,
@@ -70,6 +78,10 @@ pub(super) async fn add_channel(
     let Reply::Channel(channel) = app.ask(&who, request).await? else {
         return Err(unexpected());
     };
+    if let Some(folder) = project {
+        let new = NewProject { folder, setup: None, copies: Vec::new() };
+        app.act_on_project(&who, ProjectAct::Set { channel: channel.name.clone(), new }).await?;
+    }
     app.show_channel(&who, channel).await
 }
 

@@ -30,6 +30,7 @@ const TAGS: [(&str, &str); 11] = [
     ("messages", "Reading, posting, changing, finding"),
     ("events", "What happens, live"),
     ("agents", "The agents of channels"),
+    ("projects", "The git repositories of channels, and the worktrees of agents"),
     ("runs", "What each mention became"),
     ("permissions", "What agents ask people for"),
     ("people", "People, their roles, links and passwords"),
@@ -47,6 +48,7 @@ const PARAMETERS: [(&str, &str); 7] = [
     ("run", "Id of the run"),
     ("permission", "Id of the permission card"),
     ("token", "Id of the token, sign-in or link"),
+    ("worktree", "Id of the worktree"),
 ];
 
 /// The errors by status: name, codes, description.

@@ -4,6 +4,7 @@ mod agents;
 mod channels;
 mod messages;
 mod people;
+mod projects;
 
 use serde_json::{Value, json};
 
@@ -24,6 +25,8 @@ pub(super) fn all() -> Vec<Row> {
         agents::agents(),
         agents::runs(),
         agents::permissions(),
+        projects::projects(),
+        projects::worktrees(),
         people::people(),
         people::tokens(),
         agents::watermarks(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::http::Http;
-use crate::server::{TestServer, program_path, wait_until};
+use crate::server::{TestServer, command, program_path, wait_until};
 
 /// Those who get an answer, in the order of the columns. The private channel `vault` has a manager, a member and a guest.
 pub(crate) const COLUMNS: [&str; 12] = [
@@ -41,6 +41,8 @@ pub(crate) struct World {
     count: Cell<u32>,
     /// By whom they are to be answered.
     waiting_permissions: RefCell<BTreeMap<String, String>>,
+    /// The worktree of [`Self::worktree`], once it was made.
+    worktree: std::cell::OnceCell<String>,
     /// In `vault`: a thread's root, a reply, and a run that ended.
     pub(crate) root: String,
     pub(crate) reply: String,
@@ -99,6 +101,7 @@ impl World {
             mia,
             count: Cell::new(0),
             waiting_permissions: RefCell::default(),
+            worktree: std::cell::OnceCell::new(),
             root: String::new(),
             reply: String::new(),
             run: String::new(),
@@ -164,6 +167,56 @@ impl World {
             self.mia.ok("PUT", &format!("/channels/{name}/members/{person}"), &Value::Null);
         }
         name
+    }
+
+    /// The top folder of a git repository with a commit.
+    pub(crate) fn repository(&self) -> String {
+        let folder = self.server.file("repository");
+        if !std::path::Path::new(&folder).exists() {
+            std::fs::create_dir(&folder).unwrap();
+            let commit = ["commit", "--quiet", "--allow-empty", "-m", "one"];
+            for arguments in [&["init", "--quiet"][..], &commit] {
+                let mut git = command(std::path::Path::new("git"));
+                git.args(["-c", "user.name=mia", "-c", "user.email=mia@example.org"]).args(arguments);
+                git.env("HOME", &folder).env("GIT_CONFIG_NOSYSTEM", "1").current_dir(&folder);
+                assert!(git.status().unwrap().success(), "{arguments:?}");
+            }
+        }
+        folder
+    }
+
+    pub(crate) fn give_project(&self, channel: &str) {
+        let project = json!({"folder": self.repository()});
+        self.maker.ok("PUT", &format!("/channels/{channel}/project"), &project);
+    }
+
+    /// A worktree of a removed agent that holds work.
+    pub(crate) fn worktree(&self) -> String {
+        let make = || {
+            let channel = self.private_channel();
+            self.give_project(&channel);
+            let agent = program_path("scripted-agent").display().to_string();
+            let script = format!("echo work > file; exec {agent}");
+            self.server.ok(&[
+                "agent",
+                "add",
+                "worker",
+                "--channel",
+                &channel,
+                "--",
+                "/bin/sh",
+                "-c",
+                &script,
+            ]);
+            let asked = json!({"text": "@worker go", "author": "aiko"});
+            let asked = self.maker.ok("POST", &format!("/channels/{channel}/messages"), &asked);
+            let route = format!("/messages/{}/runs?wait_ms=30000", text(&asked["message"]["id"]));
+            let ended = self.maker.ok("GET", &route, &Value::Null);
+            assert_eq!(ended["runs"][0]["status"], "succeeded", "{ended}");
+            self.server.ok(&["agent", "remove", "worker", "--channel", &channel]);
+            text(&self.maker.ok("GET", "/worktrees", &Value::Null)[0]["id"])
+        };
+        self.worktree.get_or_init(make).clone()
     }
 
     /// A public channel that mia manages, with aiko in it.

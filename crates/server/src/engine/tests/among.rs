@@ -54,6 +54,7 @@ impl Two {
             | crate::engine::Command::End { .. }
             | crate::engine::Command::Stream { .. }
             | crate::engine::Command::Answer { .. }
+            | crate::engine::Command::Tidy(_)
             | crate::engine::Command::RunsEnded => false,
         })
     }

@@ -1,0 +1,329 @@
+//! Projects of channels and worktrees of bindings (8), as the engine keeps them. What is done on the disk is the shell's.
+
+use std::collections::BTreeSet;
+
+use delivery::model::Key;
+use delivery::{clean, residency};
+use serde_json::json;
+use storage::{AgentFile, Binding, MadeWorktree, NewProject, Project, Store, Worktree, WorktreeId};
+
+use super::request::key_of;
+use super::run::say;
+use super::{Command, Engine, Now, Reply, host};
+use crate::error::ApiError;
+use crate::preset::GUIDE;
+
+/// Files that a question names; `project show` has them all.
+const ASKED_MAX: usize = 20;
+/// Bytes of a set-up line at most.
+const SETUP_BYTES_MAX: usize = 4_096;
+/// Patterns of files to copy at most, and bytes of each.
+const COPIES_MAX: usize = 50;
+const COPY_BYTES_MAX: usize = 256;
+
+/// Something about projects and worktrees.
+#[derive(Clone, Debug)]
+pub enum ProjectAct {
+    /// Give a channel a project, whose folder was looked at.
+    Set {
+        /// Channel name.
+        channel: String,
+        /// What.
+        new: NewProject,
+    },
+    /// Take a channel's project away.
+    Unset {
+        /// Channel name.
+        channel: String,
+    },
+    /// Trust a channel's project with these files.
+    Trust {
+        /// Channel name.
+        channel: String,
+        /// The files, in the form that somebody looked at.
+        files: Vec<AgentFile>,
+    },
+    /// Take trust back.
+    Distrust {
+        /// Channel name.
+        channel: String,
+    },
+    /// Let a worktree be used no more, so that it can be removed from the disk.
+    Retire {
+        /// Which.
+        id: WorktreeId,
+    },
+    /// A worktree is not on the disk any more.
+    Removed {
+        /// Which.
+        id: WorktreeId,
+    },
+    /// A worktree is on the disk.
+    Made {
+        /// Which.
+        id: WorktreeId,
+        /// What it is.
+        made: MadeWorktree,
+    },
+    /// A workplace is ready for its agent.
+    Prepared(Box<Prepared>),
+}
+
+/// Where an agent is to work: what has to be got ready before its process starts.
+#[derive(Clone, Debug)]
+pub struct Workplace {
+    /// Whose.
+    pub key: Key,
+    /// The project.
+    pub project: Project,
+    /// The worktree, made or planned.
+    pub worktree: Worktree,
+    /// How its branch is to be called, if it is made now.
+    pub branch: String,
+}
+
+/// How a worktree came to be where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was there.
+    There,
+    /// It is new.
+    Made,
+    /// It was gone from the disk, and was made again.
+    MadeAgain,
+}
+
+/// A workplace that is ready.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// Whose.
+    pub key: Key,
+    /// The worktree.
+    pub made: MadeWorktree,
+    /// How it came to be there.
+    pub origin: Origin,
+    /// Files that were withheld, since nobody trusts them in the form that they have.
+    pub withheld: Vec<AgentFile>,
+}
+
+impl ProjectAct {
+    /// Whether it begins something; what was done already is always taken in.
+    pub(super) fn makes_work(&self) -> bool {
+        match self {
+            Self::Set { .. }
+            | Self::Unset { .. }
+            | Self::Trust { .. }
+            | Self::Distrust { .. }
+            | Self::Retire { .. } => true,
+            Self::Removed { .. } | Self::Made { .. } | Self::Prepared(_) => false,
+        }
+    }
+}
+
+impl Engine {
+    pub(super) fn project(
+        &mut self,
+        store: &mut dyn Store,
+        act: ProjectAct,
+        now: Now,
+    ) -> Result<Reply, ApiError> {
+        match act {
+            ProjectAct::Set { channel, new } => self.set_project(store, &channel, &new, now)?,
+            ProjectAct::Unset { channel } => {
+                let channel = store.channel(&channel)?;
+                store.remove_project(&channel.id)?;
+                self.begin_anew(store, &channel.name, now)?;
+            }
+            ProjectAct::Trust { channel, files } => {
+                let id = store.channel(&channel)?.id;
+                store.trust_project(&id, &files, now.wall)?;
+                self.begin_anew(store, &channel, now)?;
+            }
+            ProjectAct::Distrust { channel } => {
+                let id = store.channel(&channel)?.id;
+                store.distrust_project(&id)?;
+                self.begin_anew(store, &channel, now)?;
+            }
+            ProjectAct::Retire { id } => {
+                let worktree = store.worktree(&id)?;
+                let binding = store.binding(&worktree.binding)?;
+                if self.live.contains_key(&key_of(&binding)) {
+                    return Err(ApiError::conflict(format!(
+                        "@{} has a process that may work in it: try again when that has ended, or remove the agent first",
+                        binding.spec.handle
+                    )));
+                }
+                store.retire_worktree(&id, now.wall)?;
+            }
+            ProjectAct::Removed { id } => store.remove_worktree(&id, now.wall)?,
+            ProjectAct::Made { id, made } => store.worktree_made(&id, &made)?,
+            ProjectAct::Prepared(prepared) => self.prepared(store, &prepared, now)?,
+        }
+        Ok(Reply::Done)
+    }
+
+    fn set_project(
+        &mut self,
+        store: &mut dyn Store,
+        channel: &str,
+        new: &NewProject,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        check_project(new)?;
+        let channel = store.channel(channel)?;
+        let before = store.project(&channel.id)?;
+        store.set_project(&channel.id, new, now.wall)?;
+        if before.is_none_or(|before| before.spec.folder != new.folder) {
+            self.begin_anew(store, &channel.name, now)?;
+        }
+        Ok(())
+    }
+
+    /// Sessions that stand in another folder than the next, or have read other files, end before their next turn.
+    fn begin_anew(&mut self, store: &mut dyn Store, channel: &str, now: Now) -> Result<(), ApiError> {
+        let id = store.channel(channel)?.id;
+        for binding in store.bindings(Some(&id))?.iter().filter(|binding| can_work_on_projects(binding)) {
+            self.touched = true;
+            self.residency.handle(residency::Event::Fresh(key_of(binding)), now.mono);
+        }
+        Ok(())
+    }
+
+    /// Where a binding's next process is to work, if its channel has a project: the worktree is planned by that.
+    pub(super) fn workplace(
+        store: &mut dyn Store,
+        binding: &Binding,
+        now: Now,
+    ) -> Result<Option<Workplace>, ApiError> {
+        let project = store.project(&binding.spec.channel)?.filter(|_| can_work_on_projects(binding));
+        let used = store.worktree_of(&binding.id)?;
+        let fits = |worktree: &Worktree| {
+            project.as_ref().is_some_and(|project| project.spec.folder == worktree.project)
+        };
+        if let Some(other) = used.as_ref().filter(|worktree| !fits(worktree)) {
+            store.retire_worktree(&other.id, now.wall)?;
+        }
+        let used = used.filter(fits);
+        let Some(project) = project else { return Ok(None) };
+        let worktree = match used {
+            Some(worktree) => worktree,
+            None => store.add_worktree(&binding.id, &project.spec.folder, now.wall)?,
+        };
+        let channel = store.channel_by_id(&binding.spec.channel)?;
+        let branch = format!("highwater/{}/{}", channel.name, binding.spec.handle);
+        Ok(Some(Workplace { key: key_of(binding), project, worktree, branch }))
+    }
+
+    /// Where the worktree of a binding is, as its agent is told (3.6).
+    pub(super) fn worktree_path(store: &dyn Store, binding: &Binding) -> Result<Option<String>, ApiError> {
+        let used = store.worktree_of(&binding.id)?;
+        Ok(used.and_then(|worktree| worktree.made).map(|made| made.path))
+    }
+
+    /// A binding is gone: its worktree goes too, if nothing is lost with it and nothing works in it.
+    pub(super) fn let_worktree_go(
+        &mut self,
+        store: &mut dyn Store,
+        binding: &Binding,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        for worktree in store.worktrees()?.into_iter().filter(|worktree| worktree.binding == binding.id) {
+            store.retire_worktree(&worktree.id, now.wall)?;
+            if worktree.made.is_some() && !self.live.contains_key(&key_of(binding)) {
+                self.touched = true;
+                self.out.push_back(Command::Tidy(Box::new(worktree)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells with the run what its agent works in, and asks about what was withheld, once.
+    fn prepared(&mut self, store: &mut dyn Store, prepared: &Prepared, now: Now) -> Result<(), ApiError> {
+        let Prepared { key, made, origin, withheld } = prepared;
+        let Some(run) = self.queue.current(key).cloned() else { return Ok(()) };
+        let run = store.run(&run)?;
+        let what = match origin {
+            Origin::There => None,
+            Origin::Made => Some("a new worktree"),
+            Origin::MadeAgain => Some("a worktree that was gone and was made again"),
+        };
+        if let Some(what) = what {
+            let text = format!("it works in {what}: {}, on branch {}", made.path, made.branch);
+            store.add_run_event(&run.id, "notice", &json!({ "text": text }).to_string(), now.wall)?;
+        }
+        if withheld.is_empty() {
+            return Ok(());
+        }
+        let text =
+            format!("withheld, since nobody trusts them: {}", paths(withheld, withheld.len()).join(", "));
+        store.add_run_event(&run.id, "notice", &json!({ "text": text }).to_string(), now.wall)?;
+        let Some(project) = store.project(&key.channel)? else { return Ok(()) };
+        let line = |file: &AgentFile| format!("{} {}", file.hash, file.path.escape_default());
+        let mut asked: BTreeSet<String> =
+            project.asked.unwrap_or_default().lines().map(str::to_owned).collect();
+        let new = withheld.iter().filter(|file| asked.insert(line(file))).count();
+        if new == 0 {
+            return Ok(());
+        }
+        store.asked_trust(&key.channel, &Vec::from_iter(asked).join("\n"))?;
+        let binding = store.binding(&key.binding)?;
+        let channel = store.channel_by_id(&key.channel)?.name;
+        say(store, &run, host(), question(&channel, &binding.spec.handle, withheld), now)?;
+        Ok(())
+    }
+}
+
+/// Whether a binding works in a worktree when its channel has a project: not in a folder that was given to it.
+fn can_work_on_projects(binding: &Binding) -> bool {
+    binding.spec.cwd.is_none() && binding.spec.preset != GUIDE
+}
+
+/// Asks for trust, and says of what.
+fn question(channel: &str, handle: &str, withheld: &[AgentFile]) -> String {
+    let mut text = format!(
+        "@{handle} works without these files of the project, from which agents load settings, commands or instructions, \
+         until an owner trusts them:"
+    );
+    for path in paths(withheld, ASKED_MAX) {
+        text.push_str(&format!("\n- {path}"));
+    }
+    if withheld.len() > ASKED_MAX {
+        text.push_str(&format!("\n- and {} more", withheld.len() - ASKED_MAX));
+    }
+    text.push_str(&format!(
+        "\nLook at them with: highwater project show {channel}; trust them with: highwater project trust {channel}"
+    ));
+    text
+}
+
+/// Paths on a line each, as names are shown (4.7).
+fn paths(files: &[AgentFile], paths_max: usize) -> Vec<String> {
+    files.iter().take(paths_max).map(|file| clean::text(&file.path).replace('\n', " ")).collect()
+}
+
+fn check_project(new: &NewProject) -> Result<(), ApiError> {
+    if new
+        .setup
+        .as_ref()
+        .is_some_and(|line| line.trim().is_empty() || line.len() > SETUP_BYTES_MAX || line.contains('\0'))
+    {
+        return Err(ApiError::invalid(format!(
+            "a set-up line has 1 to {SETUP_BYTES_MAX} bytes and no NUL characters"
+        )));
+    }
+    if new.copies.len() > COPIES_MAX {
+        return Err(ApiError::invalid(format!(
+            "a project has {COPIES_MAX} patterns of files to copy at most"
+        )));
+    }
+    for pattern in &new.copies {
+        let leads_out = pattern.starts_with('/') || pattern.split('/').any(|part| part == "..");
+        if pattern.is_empty() || pattern.len() > COPY_BYTES_MAX || leads_out || pattern.contains('\0') {
+            return Err(ApiError::invalid(format!(
+                "{pattern:?} is no pattern of files within the project: it has 1 to {COPY_BYTES_MAX} bytes, does not \
+                 begin with / and has no .."
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! Real repositories, friendly and hostile, and Highwater's own git on them.
+
+mod hostile;
+mod names;
+mod repositories;
+mod world;

@@ -1,0 +1,44 @@
+//! What is done outside the engine's thread for it, and told to it when it is done.
+
+use storage::Worktree;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Ask, Asked, stopped};
+use crate::engine::{ProjectAct, Reply, Request};
+use crate::error::ApiError;
+use crate::project::{Fault, Projects};
+
+/// A handle for work that the engine's thread began: it does not keep the thread.
+#[derive(Clone)]
+pub(crate) struct Asker(mpsc::WeakSender<Ask>);
+
+impl Asker {
+    pub(super) fn new(requests: &mpsc::Sender<Ask>) -> Self {
+        Self(requests.downgrade())
+    }
+
+    /// As [`Service::ask`].
+    pub(crate) async fn ask(&self, request: Request) -> Result<Reply, ApiError> {
+        let requests = self.0.upgrade().ok_or_else(stopped)?;
+        let (answer, answered) = oneshot::channel();
+        requests.send(Ask::Request(Asked { request, answer })).await.map_err(|_| stopped())?;
+        drop(requests);
+        answered.await.map_err(|_| stopped())?
+    }
+}
+
+/// Removes a worktree that nobody uses any more, if nothing is lost with it.
+pub(super) async fn tidy(projects: Projects, worktree: Worktree, asker: Asker) {
+    let tidied = async {
+        if !projects.look(&worktree).await?.is_clean() {
+            return Ok(());
+        }
+        projects.remove(&worktree).await?;
+        let removed = ProjectAct::Removed { id: worktree.id.clone() };
+        let told = asker.ask(Request::Project(Box::new(removed))).await;
+        told.map(drop).map_err(|error| Fault(error.message))
+    };
+    if let Err(fault) = tidied.await {
+        tracing::warn!(worktree = %worktree.id, %fault, "a worktree that is not needed any more is kept");
+    }
+}
