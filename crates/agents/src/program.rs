@@ -135,11 +135,7 @@ async fn feed(to: Option<ChildStdin>, input: &[u8]) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn read(
-    from: &mut (impl AsyncRead + Unpin),
-    into: &mut Vec<u8>,
-    bytes_max: usize,
-) -> Result<(), Stop> {
+async fn read(from: &mut (impl AsyncRead + Unpin), into: &mut Vec<u8>, bytes_max: usize) -> Result<(), Stop> {
     let mut bytes = vec![0; READ_BYTES];
     loop {
         let read = from.read(&mut bytes).await?;

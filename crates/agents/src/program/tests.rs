@@ -8,10 +8,7 @@ fn shell(script: &str) -> Program {
     Program {
         command: ["sh", "-c", script].map(str::to_owned).to_vec(),
         cwd: "/".into(),
-        env: vec![
-            ("PATH".to_owned(), std::env::var("PATH").unwrap()),
-            ("OWN".to_owned(), "it".to_owned()),
-        ],
+        env: vec![("PATH".to_owned(), std::env::var("PATH").unwrap()), ("OWN".to_owned(), "it".to_owned())],
         input: Vec::new(),
         limit: Duration::from_secs(60),
         output_bytes_max: 1_000_000,

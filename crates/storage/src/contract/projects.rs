@@ -34,11 +34,7 @@ fn a_channel_has_one_project(store: &mut dyn Store) {
     };
     check("set", store.set_project(&channel, &given, at(1)).unwrap(), project(&given, 1));
     check("kept", store.project(&channel).unwrap(), Some(project(&given, 1)));
-    check(
-        "another",
-        store.set_project(&channel, &new("/srv/b"), at(2)).unwrap(),
-        project(&new("/srv/b"), 2),
-    );
+    check("another", store.set_project(&channel, &new("/srv/b"), at(2)).unwrap(), project(&new("/srv/b"), 2));
     store.remove_project(&channel).unwrap();
     store.remove_project(&channel).unwrap();
     check("removed", store.project(&channel).unwrap(), None);
@@ -88,11 +84,7 @@ fn a_binding_uses_one_worktree(store: &mut dyn Store) {
         retired_at: None,
     };
     check("planned", &planned, &expected);
-    check_refused(
-        "a second",
-        store.add_worktree(&binding, "/srv/b", at(2)),
-        "worktree w1 exists already",
-    );
+    check_refused("a second", store.add_worktree(&binding, "/srv/b", at(2)), "worktree w1 exists already");
     let made = MadeWorktree { path: "/d/w".to_owned(), branch: "b".to_owned(), name: "w".to_owned() };
     store.worktree_made(&planned.id, &made).unwrap();
     expected.made = Some(made);

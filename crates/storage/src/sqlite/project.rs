@@ -33,7 +33,8 @@ impl<T: Connected> ReadProject for T {
     }
 
     fn worktrees(&self) -> Result<Vec<Worktree>, Error> {
-        let mut rows = self.connection().prepare_cached(select!("WHERE w.removed_at IS NULL ORDER BY w.id"))?;
+        let mut rows =
+            self.connection().prepare_cached(select!("WHERE w.removed_at IS NULL ORDER BY w.id"))?;
         Ok(rows.query_map([], read_worktree)?.collect::<Result<_, _>>()?)
     }
 }
@@ -97,8 +98,8 @@ impl StoreProject for Sqlite {
                 return Err(Error::Exists { what: "worktree", name: used.id.0 });
             }
             let row = binding::existing(db, binding)?;
-            let mut add = db
-                .prepare_cached("INSERT INTO worktree (binding, project, created_at) VALUES (?1, ?2, ?3)")?;
+            let mut add =
+                db.prepare_cached("INSERT INTO worktree (binding, project, created_at) VALUES (?1, ?2, ?3)")?;
             add.execute((row, project, Time(at)))?;
             worktree(db, &WorktreeId::of(db.last_insert_rowid()))
         })
@@ -163,11 +164,7 @@ fn project(db: &Connection, id: &ChannelId) -> Result<Option<Project>, Error> {
     let found = rows.query_row([row], |row| {
         Ok(Project {
             channel: id.clone(),
-            spec: NewProject {
-                folder: row.get(0)?,
-                setup: row.get(1)?,
-                copies: row.get::<_, Json<_>>(2)?.0,
-            },
+            spec: NewProject { folder: row.get(0)?, setup: row.get(1)?, copies: row.get::<_, Json<_>>(2)?.0 },
             set_at: row.get::<_, Time>(3)?.0,
             trusted_at: row.get::<_, Option<Time>>(4)?.map(|at| at.0),
             trusted,

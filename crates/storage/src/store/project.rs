@@ -21,12 +21,8 @@ pub trait ReadProject: Send {
 /// What can be changed about projects. Each call is atomic by itself.
 pub trait StoreProject: ReadProject {
     /// Gives a channel a project. Another folder than before is not trusted; the same one stays as trusted as it is.
-    fn set_project(
-        &mut self,
-        channel: &ChannelId,
-        new: &NewProject,
-        at: Timestamp,
-    ) -> Result<Project, Error>;
+    fn set_project(&mut self, channel: &ChannelId, new: &NewProject, at: Timestamp)
+    -> Result<Project, Error>;
     /// Takes a channel's project away; without one it changes nothing.
     fn remove_project(&mut self, channel: &ChannelId) -> Result<(), Error>;
     /// Trusts a channel's project with these files in the form that they have; those trusted before stay so.
