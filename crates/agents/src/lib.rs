@@ -24,4 +24,5 @@ pub use agents::Agents;
 pub use mark::sweep;
 pub use message::*;
 pub use platform::{runs_as_root, shield};
+pub use process::{Errand, Returned};
 pub use redact::Secrets;

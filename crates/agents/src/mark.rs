@@ -17,6 +17,11 @@ impl Mark {
         Self(format!("{server}:{}", epoch.0))
     }
 
+    /// The mark of an errand's tree.
+    pub(crate) fn errand(server: &str, number: u64) -> Self {
+        Self(format!("{server}:errand-{number}"))
+    }
+
     /// As a variable of the environment.
     pub(crate) fn variable(&self) -> (String, String) {
         (VARIABLE.to_owned(), self.0.clone())

@@ -21,9 +21,11 @@ use crate::report::Report;
 use crate::session::{Output, Session};
 use crate::tail::Tail;
 
+mod errand;
 mod open;
 mod outlet;
 
+pub use errand::{Errand, Returned};
 pub(crate) use outlet::Outlet;
 
 /// How long an agent may live on after closing its input or output.

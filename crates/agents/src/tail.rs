@@ -27,13 +27,18 @@ impl Tail {
 
     /// The end of it as text for people: redacted, without control characters, trimmed; `None` when blank.
     pub(crate) fn shown(&self, secrets: &Secrets) -> Option<String> {
+        self.shown_to(secrets, SHOWN_BYTES_MAX)
+    }
+
+    /// The same with so many bytes at most.
+    pub(crate) fn shown_to(&self, secrets: &Secrets, bytes_max: usize) -> Option<String> {
         let (front, back) = self.bytes.as_slices();
         let text = String::from_utf8_lossy(&[front, back].concat()).into_owned();
         // Redacted before the cut: half a secret would not be found.
         let text: String =
             secrets.redact(&text).chars().filter(|&c| c == '\n' || c == '\t' || !c.is_control()).collect();
         let text = text.trim();
-        let mut from = text.len().saturating_sub(SHOWN_BYTES_MAX);
+        let mut from = text.len().saturating_sub(bytes_max);
         while !text.is_char_boundary(from) {
             from += 1;
         }

@@ -38,12 +38,12 @@ pub(crate) use self::admin::{check_channel_name, check_name};
 pub(crate) use self::identity::check_topic;
 pub use self::identity::{Act, ChannelChanges};
 pub use self::permission::Answer;
-pub use self::project::{Origin, Prepared, ProjectAct, Workplace};
+pub use self::project::{Origin, Prepared, ProjectAct, SetUp, SetUpEnd, Workplace};
 pub(crate) use self::request::key_of;
 pub use self::request::{Board, Brought, Post, Reply, Request, Spool};
 pub use self::rules::RulesChange;
 pub use self::tally::{Ended, Tally, Tokens};
-pub use self::tool::{Tool, ToolCall};
+pub use self::tool::{ActivityFacts, Tool, ToolCall, WorktreeOf};
 use crate::error::{ApiError, Code};
 use crate::settings::Cold;
 

@@ -13,6 +13,7 @@ use axum::http::{Request, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use delivery::model::{Epoch, Key, MessageId};
+use delivery::tool_result;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
@@ -30,6 +31,7 @@ pub(crate) use self::tokens::Tokens;
 use crate::engine::{Reply, Request as Asked, Tool, ToolCall};
 use crate::error::{ApiError, Code};
 use crate::network::Site;
+use crate::project::Projects;
 use crate::shell::Service;
 
 /// Where the tools are.
@@ -70,14 +72,14 @@ impl ToolAccess {
 
 /// The routes of the tools. Browsers and other machines have no business there: a request with any `Origin` is refused,
 /// and so is one for another host than this server as its own machine names it. Each request stands for itself: no state waits between them.
-pub(crate) fn router(service: Service, tokens: Tokens, site: &Site) -> axum::Router {
+pub(crate) fn router(service: Service, projects: Projects, tokens: Tokens, site: &Site) -> axum::Router {
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(site.local_hosts())
         .enforce_origin_validation()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(BODY_BYTES_MAX);
-    let tools = Tools { service };
+    let tools = Tools { service, projects };
     let mcp = StreamableHttpService::new(
         move || Ok(tools.clone()),
         Arc::new(NeverSessionManager::default()),
@@ -106,6 +108,7 @@ async fn check(State(tokens): State<Tokens>, mut request: Request<Body>, next: N
 #[derive(Clone)]
 struct Tools {
     service: Service,
+    projects: Projects,
 }
 
 impl ServerHandler for Tools {
@@ -149,6 +152,11 @@ impl Tools {
         let call = ToolCall { key: grant.key.clone(), epoch: grant.epoch, tool };
         match self.service.ask(Asked::Tool(Box::new(call))).await? {
             Reply::Told(text) => Ok(text),
+            Reply::Activity(None) => Ok(tool_result::activity(None)),
+            // The disk is no part of the engine's step.
+            Reply::Activity(Some(facts)) => {
+                Ok(tool_result::activity(Some(&self.projects.activity(*facts).await)))
+            }
             Reply::Channel(_)
             | Reply::Person(_)
             | Reply::Credential(_)

@@ -1,16 +1,20 @@
 //! Projects (8): the git repository of a channel, the worktrees of its agents, and what of it is trusted.
 
+mod activity;
 mod agent_files;
+mod copies;
 mod git;
 mod index;
 mod listing;
 mod prepare;
 mod repository;
+mod set_up;
 mod worktree;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use agents::Before;
+use agents::{Before, Spec};
 use storage::Worktree;
 
 pub(crate) use self::git::Fault;
@@ -30,9 +34,17 @@ pub(crate) struct Projects {
     pub(crate) data: PathBuf,
     /// The server's `PATH`, on which git is found.
     pub(crate) path: String,
+    /// Program and arguments of the holder, under which set-up lines run.
+    pub(crate) holder: Arc<[String]>,
 }
 
 impl Projects {
+    /// For a data folder, by a server with this environment and holder.
+    pub(crate) fn new(data: &Path, env: &[(String, String)], holder: &[String]) -> Self {
+        let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+        Self { data: data.to_owned(), path: path.unwrap_or_default(), holder: holder.into() }
+    }
+
     /// The repository whose top folder this is, absolute and without links. The error says what to do.
     pub(crate) async fn check(&self, folder: &Path) -> Result<String, Fault> {
         let top = self.repository(folder).await?.top;
@@ -40,12 +52,13 @@ impl Projects {
         text.ok_or_else(|| Fault(format!("the path {} is not UTF-8, which is not supported", top.display())))
     }
 
-    /// What gets a workplace ready before its agent starts.
-    pub(crate) fn before(&self, workplace: Workplace, asker: Asker) -> Before {
+    /// What gets a workplace ready before its agent starts, which this spec says how to do.
+    pub(crate) fn before(&self, workplace: Workplace, spec: Spec, asker: Asker) -> Before {
         let projects = self.clone();
         Before::new(move || {
-            let (projects, workplace, asker) = (projects.clone(), workplace.clone(), asker.clone());
-            async move { projects.prepare(workplace, asker).await }
+            let (projects, workplace) = (projects.clone(), workplace.clone());
+            let (spec, asker) = (spec.clone(), asker.clone());
+            async move { projects.prepare(workplace, spec, asker).await }
         })
     }
 

@@ -99,14 +99,13 @@ pub async fn serve(
     let (listener, address) = listen(at).await.map_err(|error| cannot_listen(at, &error))?;
     let site = Site::new(settings.network, address);
 
-    let path = settings.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
-    let projects = Projects { data: data.clone(), path: path.unwrap_or_default() };
+    let projects = Projects::new(&data, &settings.env, &settings.holder);
     let start = StartAgents {
         data: data.clone(),
         env: settings.env,
         time: settings.time,
         guide: settings.guide.clone(),
-        projects,
+        projects: projects.clone(),
         tools: ToolAccess { tokens: Tokens::default(), site: site.clone(), bridge: settings.bridge },
     };
     sweep(&start);
@@ -147,7 +146,7 @@ pub async fn serve(
     };
     let rounds = events::spawn(hub.clone());
     let (close, closed) = oneshot::channel::<()>();
-    let tools = mcp::router(service.clone(), tokens, &site);
+    let tools = mcp::router(service.clone(), projects, tokens, &site);
     let routes = guarded(router(app, identify).merge(tools), Gate::new(site.clone()), metrics);
     let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
     let served = axum::serve(listener, routes).with_graceful_shutdown(async {

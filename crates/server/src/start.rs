@@ -58,7 +58,7 @@ impl StartAgents {
             set_for_git(&mut spec.env, &UNTRUSTED_GIT);
         }
         spec.trust = Some(trust);
-        spec.before = Some(self.projects.before(workplace, asker));
+        spec.before = Some(self.projects.before(workplace, spec.clone(), asker));
         spec
     }
 

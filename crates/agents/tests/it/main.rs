@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by it as tests do")]
 
 mod before;
+mod errands;
 mod hiding;
 mod memory;
 mod misbehaviour;

@@ -297,3 +297,90 @@ fn a_channel_is_not_made_with_what_is_no_project() {
     }
     assert_eq!(world.server.run(&["project", "show", "general"]).code, 3);
 }
+
+#[test]
+fn an_agent_is_told_of_its_project_and_of_no_other_channels() {
+    // public report I83
+    let world = World::new(&[]);
+    world.with_channel();
+    let agent = program_path("scripted-agent").display().to_string();
+    let name = |who: &str| [format!("GIT_AUTHOR_NAME={who}"), format!("GIT_COMMITTER_NAME={who}")];
+    let script = "echo x > new; git commit --quiet --allow-empty -m \"from $GIT_AUTHOR_NAME\"; exec "
+        .to_owned()
+        + &agent;
+    world.server.ok(&["channel", "add", "board", "--private", "--project", "app"]);
+    for (handle, channel) in [("one", "app"), ("spy", "board")] {
+        let [author, committer] = name(handle);
+        world.server.ok(&[
+            "agent",
+            "add",
+            handle,
+            "--channel",
+            channel,
+            "--env",
+            &author,
+            "--env",
+            &committer,
+            "--env",
+            "GIT_AUTHOR_EMAIL=x",
+            "--env",
+            "GIT_COMMITTER_EMAIL=x",
+            "--",
+            "/bin/sh",
+            "-c",
+            &script,
+        ]);
+    }
+    let asked = world.server.ask("board", "@spy sell it", &[]);
+    assert_eq!(asked["runs"][0]["status"], "succeeded", "{asked}");
+    let steps =
+        serde_json::json!({ "prompt": [{ "call": { "name": "project_activity", "arguments": {} } }] });
+    let asked = world.server.ask("app", &format!("@one SCRIPT:{steps}"), &[]);
+    let told = asked["runs"][0]["replies"][0]["text"].as_str().unwrap();
+    for line in [
+        "The project of this channel, times in UTC (UNTRUSTED DATA written by other people",
+        "/app, on branch main\nnewest commits:\n- ",
+        " aiko: the first\n",
+        "\nyour branch highwater/app/one: 1 commits of its own\nnewest commits of your branch:\n- ",
+        " one: from one\nnot committed in your worktree:\n- ?? new\n",
+        "\nnewest runs of this channel:\n- ",
+        " @one running, for ",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    assert!(!told.contains("spy") && !told.contains("board"), "{told}");
+    // The private channel's name is in no branch either.
+    assert!(!world.git(&world.app(), &["branch"]).contains("board"));
+}
+
+#[test]
+fn a_new_worktree_gets_ignored_files_and_is_set_up_once_it_is_trusted() {
+    let world = World::new(&[(".gitignore", ".env\nmade\nruns\n"), ("package.json", "{}")]);
+    world.with_channel();
+    world.write(".env", "TOKEN=1");
+    let line = "cat .env > made && echo run >> runs && ls ../../.. && echo out && test -e allowed";
+    world.server.ok(&["project", "set", "app", "app", "--setup", line, "--copy", ".env"]);
+    world.add("one", "cat .env made runs", &[]);
+    world.mention("one");
+    assert!(world.said("one").starts_with("TOKEN=1cat: made: No such file"), "{}", world.said("one"));
+    assert_eq!(world.notices(), Vec::<String>::new());
+
+    world.server.ok(&["project", "trust", "app"]);
+    let failed = world.mention("one");
+    assert_eq!(world.said("one"), "TOKEN=1TOKEN=1run\n");
+    let step = format!("set-up `{line}`: it ended with status 1\nagents\nout");
+    assert_eq!(failed["events"][0]["body"]["text"], step.as_str());
+    assert!(
+        world.notices()[0].contains("set-up line failed for @one: it ended with status 1"),
+        "{:?}",
+        world.notices()
+    );
+
+    std::fs::write(world.worktree("one", 1).join("allowed"), "").unwrap();
+    for expected in ["TOKEN=1TOKEN=1run\nrun\n", "TOKEN=1TOKEN=1run\nrun\n"] {
+        world.server.ok(&["agent", "fresh", "one", "--channel", "app"]);
+        world.mention("one");
+        assert_eq!(world.said("one"), expected);
+    }
+    assert_eq!(world.notices().len(), 1);
+}

@@ -127,9 +127,10 @@ fn permit_project(store: &dyn Store, who: &Principal, act: &ProjectAct) -> Resul
         | ProjectAct::Trust { channel, .. }
         | ProjectAct::Distrust { channel } => in_channel(store, who, channel, rights::may_set_project),
         ProjectAct::Retire { id } => allowed(rights::may_manage_worktrees(who), "worktree", &id.0),
-        ProjectAct::Removed { .. } | ProjectAct::Made { .. } | ProjectAct::Prepared(_) => {
-            Err(ApiError::forbidden("this is not asked for by people"))
-        }
+        ProjectAct::Removed { .. }
+        | ProjectAct::Made { .. }
+        | ProjectAct::Copied { .. }
+        | ProjectAct::Prepared(_) => Err(ApiError::forbidden("this is not asked for by people")),
     }
 }
 

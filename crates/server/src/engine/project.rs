@@ -1,11 +1,12 @@
 //! Projects of channels and worktrees of bindings (8), as the engine keeps them. What is done on the disk is the shell's.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use delivery::model::Key;
+use delivery::model::{ChannelId, Key};
 use delivery::{clean, residency};
 use serde_json::json;
-use storage::{AgentFile, Binding, MadeWorktree, NewProject, Project, Store, Worktree, WorktreeId};
+use storage::{Access, AgentFile, Binding, MadeWorktree, NewProject, Project, Store, Worktree, WorktreeId};
 
 use super::request::key_of;
 use super::run::say;
@@ -13,8 +14,8 @@ use super::{Command, Engine, Now, Reply, host};
 use crate::error::ApiError;
 use crate::preset::GUIDE;
 
-/// Files that a question names; `project show` has them all.
-const ASKED_MAX: usize = 20;
+/// Files that a question or a step names; `project show` has them all.
+const NAMED_MAX: usize = 20;
 /// Bytes of a set-up line at most.
 const SETUP_BYTES_MAX: usize = 4_096;
 /// Patterns of files to copy at most, and bytes of each.
@@ -65,6 +66,13 @@ pub enum ProjectAct {
         /// What it is.
         made: MadeWorktree,
     },
+    /// Files that an owner named were copied into a worktree: agents get them in this form.
+    Copied {
+        /// Channel.
+        channel: ChannelId,
+        /// The files.
+        files: Vec<AgentFile>,
+    },
     /// A workplace is ready for its agent.
     Prepared(Box<Prepared>),
 }
@@ -98,12 +106,52 @@ pub enum Origin {
 pub struct Prepared {
     /// Whose.
     pub key: Key,
+    /// Id of the worktree.
+    pub id: WorktreeId,
     /// The worktree.
     pub made: MadeWorktree,
     /// How it came to be there.
     pub origin: Origin,
+    /// Ignored files that were copied into it.
+    pub copied: Vec<String>,
     /// Files that were withheld, since nobody trusts them in the form that they have.
     pub withheld: Vec<AgentFile>,
+    /// How its set-up went, if it had to be set up.
+    pub set_up: Option<SetUp>,
+}
+
+/// How the set-up of a worktree went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetUp {
+    /// The line.
+    pub line: String,
+    /// How it ended.
+    pub end: SetUpEnd,
+    /// The end of its output.
+    pub output: String,
+}
+
+/// How a set-up line ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SetUpEnd {
+    /// By itself, with this status.
+    Exited(i32),
+    /// It took longer than this, and was ended.
+    TooLong(Duration),
+    /// It was not started.
+    NotStarted(String),
+}
+
+impl SetUpEnd {
+    /// Why it did not work; `None` if it did.
+    fn failure(&self) -> Option<String> {
+        match self {
+            Self::Exited(0) => None,
+            Self::Exited(status) => Some(format!("it ended with status {status}")),
+            Self::TooLong(limit) => Some(format!("it took longer than {} s and was ended", limit.as_secs())),
+            Self::NotStarted(why) => Some(format!("it was not started: {why}")),
+        }
+    }
 }
 
 impl ProjectAct {
@@ -115,7 +163,7 @@ impl ProjectAct {
             | Self::Trust { .. }
             | Self::Distrust { .. }
             | Self::Retire { .. } => true,
-            Self::Removed { .. } | Self::Made { .. } | Self::Prepared(_) => false,
+            Self::Removed { .. } | Self::Made { .. } | Self::Copied { .. } | Self::Prepared(_) => false,
         }
     }
 }
@@ -157,6 +205,7 @@ impl Engine {
             }
             ProjectAct::Removed { id } => store.remove_worktree(&id, now.wall)?,
             ProjectAct::Made { id, made } => store.worktree_made(&id, &made)?,
+            ProjectAct::Copied { channel, files } => store.trust_files(&channel, &files)?,
             ProjectAct::Prepared(prepared) => self.prepared(store, &prepared, now)?,
         }
         Ok(Reply::Done)
@@ -210,7 +259,12 @@ impl Engine {
             None => store.add_worktree(&binding.id, &project.spec.folder, now.wall)?,
         };
         let channel = store.channel_by_id(&binding.spec.channel)?;
-        let branch = format!("highwater/{}/{}", channel.name, binding.spec.handle);
+        // Who can read the repository sees its branches: the name of a private channel is not theirs to know.
+        let place = match channel.access {
+            Access::Public => channel.name,
+            Access::Private => channel.id.0,
+        };
+        let branch = format!("highwater/{place}/{}", binding.spec.handle);
         Ok(Some(Workplace { key: key_of(binding), project, worktree, branch }))
     }
 
@@ -239,38 +293,68 @@ impl Engine {
 
     /// Tells with the run what its agent works in, and asks about what was withheld, once.
     fn prepared(&mut self, store: &mut dyn Store, prepared: &Prepared, now: Now) -> Result<(), ApiError> {
-        let Prepared { key, made, origin, withheld } = prepared;
+        let Prepared { key, id, withheld, set_up, .. } = prepared;
+        let worked = set_up.as_ref().is_some_and(|set_up| set_up.end.failure().is_none());
+        if worked {
+            store.worktree_set_up(id, now.wall)?;
+        }
         let Some(run) = self.queue.current(key).cloned() else { return Ok(()) };
         let run = store.run(&run)?;
-        let what = match origin {
-            Origin::There => None,
-            Origin::Made => Some("a new worktree"),
-            Origin::MadeAgain => Some("a worktree that was gone and was made again"),
-        };
-        if let Some(what) = what {
-            let text = format!("it works in {what}: {}, on branch {}", made.path, made.branch);
+        for text in steps(prepared) {
             store.add_run_event(&run.id, "notice", &json!({ "text": text }).to_string(), now.wall)?;
         }
-        if withheld.is_empty() {
-            return Ok(());
+        let handle = store.binding(&key.binding)?.spec.handle;
+        if let Some(why) = set_up.as_ref().and_then(|set_up| set_up.end.failure()) {
+            let text = format!(
+                "the project's set-up line failed for @{handle}: {why}; its output is told by: highwater run show {}. It is \
+                 tried again before the agent's next process",
+                run.id
+            );
+            say(store, &run, host(), text, now)?;
         }
-        let text =
-            format!("withheld, since nobody trusts them: {}", paths(withheld, withheld.len()).join(", "));
-        store.add_run_event(&run.id, "notice", &json!({ "text": text }).to_string(), now.wall)?;
-        let Some(project) = store.project(&key.channel)? else { return Ok(()) };
-        let line = |file: &AgentFile| format!("{} {}", file.hash, file.path.escape_default());
-        let mut asked: BTreeSet<String> =
-            project.asked.unwrap_or_default().lines().map(str::to_owned).collect();
-        let new = withheld.iter().filter(|file| asked.insert(line(file))).count();
-        if new == 0 {
-            return Ok(());
+        if is_news(store, key, withheld)? {
+            let channel = store.channel_by_id(&key.channel)?.name;
+            say(store, &run, host(), question(&channel, &handle, withheld), now)?;
         }
-        store.asked_trust(&key.channel, &Vec::from_iter(asked).join("\n"))?;
-        let binding = store.binding(&key.binding)?;
-        let channel = store.channel_by_id(&key.channel)?.name;
-        say(store, &run, host(), question(&channel, &binding.spec.handle, withheld), now)?;
         Ok(())
     }
+}
+
+/// What is told with the run of how its workplace was got ready.
+fn steps(prepared: &Prepared) -> Vec<String> {
+    let Prepared { made, origin, copied, withheld, set_up, .. } = prepared;
+    let what = match origin {
+        Origin::There => None,
+        Origin::Made => Some("a new worktree"),
+        Origin::MadeAgain => Some("a worktree that was gone and was made again"),
+    };
+    let mut steps = Vec::new();
+    steps.extend(what.map(|what| format!("it works in {what}: {}, on branch {}", made.path, made.branch)));
+    let mut list = |what: &str, paths: Vec<&str>| {
+        if !paths.is_empty() {
+            steps.push(format!("{what}: {}", shown(&paths).join(", ")));
+        }
+    };
+    list("copied into it", copied.iter().map(String::as_str).collect());
+    list("withheld, since nobody trusts them", paths_of(withheld));
+    steps.extend(set_up.as_ref().map(|SetUp { line, end, output }| {
+        let how = end.failure().unwrap_or_else(|| "it worked".to_owned());
+        let output = if output.is_empty() { String::new() } else { format!("\n{output}") };
+        format!("set-up `{line}`: {how}{output}")
+    }));
+    steps
+}
+
+/// Whether some of these files have not been asked about in the form that they have; from now on they have.
+fn is_news(store: &mut dyn Store, key: &Key, withheld: &[AgentFile]) -> Result<bool, ApiError> {
+    let Some(project) = store.project(&key.channel)? else { return Ok(false) };
+    let line = |file: &AgentFile| format!("{} {}", file.hash, file.path.escape_default());
+    let mut asked: BTreeSet<String> = project.asked.unwrap_or_default().lines().map(str::to_owned).collect();
+    let new = withheld.iter().filter(|file| asked.insert(line(file))).count();
+    if new > 0 {
+        store.asked_trust(&key.channel, &Vec::from_iter(asked).join("\n"))?;
+    }
+    Ok(new > 0)
 }
 
 /// Whether a binding works in a worktree when its channel has a project: not in a folder that was given to it.
@@ -284,11 +368,8 @@ fn question(channel: &str, handle: &str, withheld: &[AgentFile]) -> String {
         "@{handle} works without these files of the project, from which agents load settings, commands or instructions, \
          until an owner trusts them:"
     );
-    for path in paths(withheld, ASKED_MAX) {
+    for path in shown(&paths_of(withheld)) {
         text.push_str(&format!("\n- {path}"));
-    }
-    if withheld.len() > ASKED_MAX {
-        text.push_str(&format!("\n- and {} more", withheld.len() - ASKED_MAX));
     }
     text.push_str(&format!(
         "\nLook at them with: highwater project show {channel}; trust them with: highwater project trust {channel}"
@@ -296,9 +377,18 @@ fn question(channel: &str, handle: &str, withheld: &[AgentFile]) -> String {
     text
 }
 
-/// Paths on a line each, as names are shown (4.7).
-fn paths(files: &[AgentFile], paths_max: usize) -> Vec<String> {
-    files.iter().take(paths_max).map(|file| clean::text(&file.path).replace('\n', " ")).collect()
+fn paths_of(files: &[AgentFile]) -> Vec<&str> {
+    files.iter().map(|file| file.path.as_str()).collect()
+}
+
+/// The first paths, each on one line, as names are shown (4.7), and how many there are beside them.
+fn shown(paths: &[&str]) -> Vec<String> {
+    let mut shown: Vec<String> =
+        paths.iter().take(NAMED_MAX).map(|path| clean::text(path).replace('\n', " ")).collect();
+    if paths.len() > NAMED_MAX {
+        shown.push(format!("and {} more", paths.len() - NAMED_MAX));
+    }
+    shown
 }
 
 fn check_project(new: &NewProject) -> Result<(), ApiError> {

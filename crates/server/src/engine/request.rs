@@ -15,7 +15,7 @@ use crate::rights::Principal;
 pub use crate::spool::Spool;
 pub use crate::transfer::Brought;
 
-use super::{Answer, RulesChange, ToolCall};
+use super::{ActivityFacts, Answer, RulesChange, ToolCall};
 
 /// A message that a person wants to post.
 #[derive(Clone, Debug)]
@@ -147,6 +147,8 @@ pub enum Reply {
     Permission(Box<Permission>),
     /// What an import brought.
     Brought(Box<Brought>),
+    /// What the engine knows of a channel's project, if it has one; the rest is on the disk.
+    Activity(Option<Box<ActivityFacts>>),
     /// What a tool tells the agent.
     Told(String),
     /// Done.

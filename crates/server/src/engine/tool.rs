@@ -1,5 +1,6 @@
 //! The tools of an agent (7): who calls, and what each of them does.
 
+mod activity;
 mod history;
 mod post;
 
@@ -8,6 +9,7 @@ use delivery::tool_result::{Member, Standing, roster};
 use delivery::{Author, clean};
 use storage::{Binding, Session, Store};
 
+pub use self::activity::{ActivityFacts, WorktreeOf};
 pub(super) use self::history::{Fetched, keep_fetched};
 use super::{Engine, LiveTurn, Now, Reply};
 use crate::error::{ApiError, Code};
@@ -74,11 +76,14 @@ impl Engine {
     ) -> Result<Reply, ApiError> {
         let caller = self.caller(store, call.key, call.epoch)?;
         let told = match call.tool {
+            Tool::Activity => {
+                let facts = activity::facts(store, &caller)?;
+                return Ok(Reply::Activity(facts.map(Box::new)));
+            }
             Tool::History { before, thread, limit } => {
                 self.history(store, &caller, before.as_ref(), thread.as_ref(), limit)?
             }
             Tool::Roster => self.roster(store, &caller)?,
-            Tool::Activity => "This channel has no project.".to_owned(),
             Tool::Post { text, to, thread } => self.tool_post(store, &caller, &text, &to, thread, now)?,
             Tool::Decline { reason } => self.decline(&caller, &reason)?,
         };

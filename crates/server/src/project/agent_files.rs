@@ -106,7 +106,7 @@ pub(super) fn find(folder: &Path) -> Result<Vec<AgentFile>, Fault> {
 }
 
 /// A file with its hash. A link counts by where it leads and by what it leads to, if that is a file of the project.
-fn describe(folder: &Path, path: &Path) -> Result<AgentFile, Fault> {
+pub(super) fn describe(folder: &Path, path: &Path) -> Result<AgentFile, Fault> {
     let whole = folder.join(path);
     let mut hash = Sha256::new();
     let found = fs::symlink_metadata(&whole).map_err(Fault::io("look at", &whole))?;
@@ -241,7 +241,7 @@ fn put_back(aside: &Path, folder: &Path) -> Result<usize, Fault> {
 }
 
 /// Whether no folder on the way to a path is a link.
-fn has_real_parents(folder: &Path, path: &Path) -> bool {
+pub(super) fn has_real_parents(folder: &Path, path: &Path) -> bool {
     let parents = path.ancestors().skip(1).map(|parent| folder.join(parent));
     parents.into_iter().all(|parent| fs::symlink_metadata(parent).map_or(true, |found| found.is_dir()))
 }

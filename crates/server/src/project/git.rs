@@ -76,13 +76,13 @@ impl Git {
     /// The same, for a command that reads its input.
     pub(super) async fn tell(&self, arguments: &[&str], input: Vec<u8>) -> Result<Vec<u8>, Fault> {
         let finished = self.run(arguments, input, OUTPUT_BYTES_MAX).await?;
-        let name = arguments.first().copied().unwrap_or_default();
-        match finished.end {
-            End::Exited(0) => Ok(finished.out),
-            End::Exited(_) => Err(Fault(format!("git {name} failed: {}", told(&finished)))),
-            End::TooLong => Err(Fault(format!("git {name} took longer than {} s", LIMIT.as_secs()))),
-            End::TooMuch => Err(Fault(format!("git {name} told more than {OUTPUT_BYTES_MAX} bytes"))),
-        }
+        said(arguments, finished, &[0])
+    }
+
+    /// What a command says that ends with status 1 when the answer is none.
+    pub(super) async fn say(&self, arguments: &[&str], input: Vec<u8>) -> Result<Vec<u8>, Fault> {
+        let finished = self.run(arguments, input, OUTPUT_BYTES_MAX).await?;
+        said(arguments, finished, &[0, 1])
     }
 
     /// Whether a command says yes; only that it could not be run is a fault.
@@ -131,7 +131,6 @@ impl Git {
             ("GIT_ALLOW_PROTOCOL", ""),
             ("GIT_NO_LAZY_FETCH", "1"),
             ("GIT_OPTIONAL_LOCKS", "0"),
-            ("GIT_LITERAL_PATHSPECS", "1"),
             ("GIT_TERMINAL_PROMPT", "0"),
             ("GIT_ASKPASS", "false"),
             ("GIT_EDITOR", "false"),
@@ -147,6 +146,17 @@ impl Git {
             env.push(((*name).to_owned(), path.to_owned()));
         }
         Ok(env)
+    }
+}
+
+/// What a command said, if it ended with one of these statuses.
+fn said(arguments: &[&str], finished: Finished, good: &[i32]) -> Result<Vec<u8>, Fault> {
+    let name = arguments.first().copied().unwrap_or_default();
+    match finished.end {
+        End::Exited(status) if good.contains(&status) => Ok(finished.out),
+        End::Exited(_) => Err(Fault(format!("git {name} failed: {}", told(&finished)))),
+        End::TooLong => Err(Fault(format!("git {name} took longer than {} s", LIMIT.as_secs()))),
+        End::TooMuch => Err(Fault(format!("git {name} told more than {OUTPUT_BYTES_MAX} bytes"))),
     }
 }
 

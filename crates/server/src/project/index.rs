@@ -58,7 +58,7 @@ impl Index {
 }
 
 /// Opening fails at a link.
-const NO_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+pub(super) const NO_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     let mut options = fs::OpenOptions::new();

@@ -4,31 +4,43 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use agents::Spec;
 use storage::{AgentFile, MadeWorktree, Project};
 
 use super::git::Fault;
 use super::index::Index;
 use super::repository::Repository;
-use super::{Projects, agent_files, worktree};
+use super::{Projects, agent_files, copies, worktree};
 use crate::engine::{Origin, Prepared, ProjectAct, Request, Workplace};
 use crate::shell::Asker;
 
 impl Projects {
     /// Gets a workplace ready, and tells the engine what it is before anything runs in it. The error is for people.
-    pub(super) async fn prepare(&self, workplace: Workplace, asker: Asker) -> Result<(), String> {
+    pub(super) async fn prepare(
+        &self,
+        mut workplace: Workplace,
+        spec: Spec,
+        asker: Asker,
+    ) -> Result<(), String> {
+        let folder = workplace.project.spec.folder.clone();
         let told = async {
             let repository = self.repository(Path::new(&workplace.project.spec.folder)).await?;
             let (made, origin) = self.make(&repository, &workplace).await?;
             tell(&asker, ProjectAct::Made { id: workplace.worktree.id.clone(), made: made.clone() }).await?;
+            let copied = match origin {
+                Origin::There => Vec::new(),
+                Origin::Made | Origin::MadeAgain => {
+                    self.copy(&repository, &mut workplace, &made, &asker).await?
+                }
+            };
             let withheld = self.withhold(&repository, &workplace, &made).await?;
-            let prepared = Prepared { key: workplace.key.clone(), made, origin, withheld };
+            let set_up = self.set_up(&workplace, origin, &spec).await;
+            let (key, id) = (workplace.key.clone(), workplace.worktree.id.clone());
+            let prepared = Prepared { key, id, made, origin, copied, withheld, set_up };
             tell(&asker, ProjectAct::Prepared(Box::new(prepared))).await
         };
         told.await.map_err(|fault: Fault| {
-            format!(
-                "the agent's worktree of {} could not be got ready: {fault}",
-                workplace.project.spec.folder
-            )
+            format!("the agent's worktree of {folder} could not be got ready: {fault}")
         })
     }
 
@@ -58,6 +70,33 @@ impl Projects {
             return Ok((made, Origin::There));
         }
         Ok((worktree::make(repository, &path, &workplace.branch).await?, Origin::Made))
+    }
+
+    /// Copies the files that an owner named into a new worktree. What agents load of them is trusted by that: it is the
+    /// owner's own.
+    async fn copy(
+        &self,
+        repository: &Repository,
+        workplace: &mut Workplace,
+        made: &MadeWorktree,
+        asker: &Asker,
+    ) -> Result<Vec<String>, Fault> {
+        let (top, patterns) = (repository.top.clone(), workplace.project.spec.copies.clone());
+        let paths = blocking(move || copies::find(&top, &patterns)).await?;
+        let folder = Path::new(&made.path);
+        let git = repository.git_in(&made.name, folder);
+        let copied = copies::copy(&git, &repository.top, folder, paths).await?;
+        let mut files = Vec::new();
+        for path in copied.iter().filter(|path| agent_files::counts(path)) {
+            files.push(agent_files::describe(folder, Path::new(path))?);
+        }
+        if !files.is_empty() {
+            let trusted = &mut workplace.project.trusted;
+            trusted.extend(files.iter().cloned());
+            trusted.sort();
+            tell(asker, ProjectAct::Copied { channel: workplace.key.channel.clone(), files }).await?;
+        }
+        Ok(copied)
     }
 
     /// Takes what is not trusted out of the worktree; gives what that is.

@@ -1,5 +1,7 @@
 //! Real repositories, friendly and hostile, and Highwater's own git on them.
 
+mod activity;
+mod copies;
 mod hostile;
 mod names;
 mod repositories;

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agents::program::End;
+use agents::program::{End, Finished};
 use storage::MadeWorktree;
 
-use super::git::Fault;
+use super::git::{Fault, Git};
 use super::repository::{Repository, replace};
 
 /// Branches tried for a worktree whose own name is taken.
@@ -95,22 +95,46 @@ pub(super) async fn look(repository: &Repository, made: &MadeWorktree) -> Result
         return Err(Fault(format!("the repository does not know the worktree {} any more", made.path)));
     }
     let git = repository.git_in(&made.name, path);
-    let status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"];
-    let listed = git.begin(&status, CHANGES_BYTES_MAX).await?;
-    let changed = match listed.end {
-        End::Exited(0) | End::TooMuch => {
-            // A rename has its old name as an entry of its own.
-            listed.out.split(|byte| *byte == 0).filter(|entry| entry.get(2) == Some(&b' ')).count() as u64
+    let listed = git.begin(&STATUS, CHANGES_BYTES_MAX).await?;
+    let changed = changed(&listed)
+        .ok_or_else(|| Fault(format!("git cannot tell how the worktree {} stands", made.path)))?
+        .len() as u64;
+    let ahead = count_ahead(&git, made).await?.max(ahead_of_branch(repository, made).await?);
+    Ok(Standing { there: true, changed, ahead, bytes: size(path) })
+}
+
+/// Asks what is changed and not committed, as [`changed`] reads it.
+pub(super) const STATUS: [&str; 5] =
+    ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"];
+
+/// The files that are changed, each with git's two letters before it; `None` if git did not tell.
+pub(super) fn changed(listed: &Finished) -> Option<Vec<String>> {
+    match listed.end {
+        End::Exited(0) | End::TooMuch => {}
+        End::Exited(_) | End::TooLong => return None,
+    }
+    let mut files = Vec::new();
+    let mut entries = listed.out.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+    while let Some(entry) = entries.next() {
+        files.push(String::from_utf8_lossy(entry).into_owned());
+        // A rename has its old name as an entry of its own.
+        if entry.iter().take(2).any(|letter| matches!(letter, b'R' | b'C')) {
+            entries.next();
         }
-        End::Exited(_) | End::TooLong => {
-            return Err(Fault(format!("git cannot tell how the worktree {} stands", made.path)));
-        }
-    };
+    }
+    Some(files)
+}
+
+/// Commits of a worktree that are on no other branch than its own.
+pub(super) async fn count_ahead(git: &Git, made: &MadeWorktree) -> Result<u64, Fault> {
     let own = format!("--exclude={}", made.branch);
     let beyond = ["rev-list", "--count", "HEAD", "--not", &own, "--branches", "--remotes"];
-    let ahead = count(&git.line(&beyond).await?)?;
-    let ahead = ahead.max(ahead_of_branch(repository, made).await?);
-    Ok(Standing { there: true, changed, ahead, bytes: size(path) })
+    count(&git.line(&beyond).await?)
+}
+
+/// Whether a worktree is on the disk and the repository knows it.
+pub(super) fn is_there(repository: &Repository, made: &MadeWorktree) -> bool {
+    is_folder(Path::new(&made.path)) && entry_is_real(repository, &made.name)
 }
 
 /// Removes a worktree from the disk and the repository, and its branch if that holds nothing of its own.

@@ -24,7 +24,7 @@ fn a_relative_program_starts_from_the_agents_folder() {
         std::fs::set_permissions(folder.join(program), std::fs::Permissions::from_mode(0o700)).unwrap();
     }
     let start = StartAgents {
-        projects: Projects { data: data.clone(), path: String::new() },
+        projects: Projects { data: data.clone(), path: String::new(), holder: [].into() },
         data,
         env: vec![("PATH".to_owned(), own.display().to_string()), ("HAS".to_owned(), "it".to_owned())],
         time: TimeLimits { start: SECOND, inactivity: SECOND, turn: SECOND, grace: SECOND },

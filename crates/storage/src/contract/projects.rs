@@ -51,6 +51,8 @@ fn trust_is_of_files_and_ends_with_their_folder(store: &mut dyn Store) {
     };
     store.asked_trust(&channel, "these two?").unwrap();
     check("asked", stands(store), (None, vec![], Some("these two?".to_owned())));
+    store.trust_files(&channel, &[file("a", "1")]).unwrap();
+    check("one file", stands(store), (None, vec![file("a", "1")], Some("these two?".to_owned())));
     store.trust_project(&channel, &[file("b", "2"), file("a", "1")], at(2)).unwrap();
     check("trusted", stands(store), (Some(at(2)), vec![file("a", "1"), file("b", "2")], None));
     store.trust_project(&channel, &[file("a", "3"), file("a", "1")], at(3)).unwrap();
@@ -81,6 +83,7 @@ fn a_binding_uses_one_worktree(store: &mut dyn Store) {
         project: "/srv/app".to_owned(),
         made: None,
         created_at: at(1),
+        set_up_at: None,
         retired_at: None,
     };
     check("planned", &planned, &expected);
@@ -89,6 +92,9 @@ fn a_binding_uses_one_worktree(store: &mut dyn Store) {
     store.worktree_made(&planned.id, &made).unwrap();
     expected.made = Some(made);
     check("made", store.worktree_of(&binding).unwrap(), Some(expected.clone()));
+    store.worktree_set_up(&planned.id, at(2)).unwrap();
+    expected.set_up_at = Some(at(2));
+    check("set up", store.worktree(&planned.id).unwrap(), expected.clone());
     store.retire_worktree(&planned.id, at(3)).unwrap();
     store.retire_worktree(&planned.id, at(4)).unwrap();
     expected.retired_at = Some(at(3));

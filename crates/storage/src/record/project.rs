@@ -61,6 +61,8 @@ pub struct Worktree {
     pub made: Option<MadeWorktree>,
     /// When it was planned.
     pub created_at: Timestamp,
+    /// When the project's set-up line has worked in it.
+    pub set_up_at: Option<Timestamp>,
     /// Since when its binding does not use it any more.
     pub retired_at: Option<Timestamp>,
 }

@@ -13,7 +13,7 @@ use crate::{Error, ReadProject, StoreProject};
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT w.id, b.name, w.project, w.path, w.branch, w.name, w.created_at, w.retired_at
+            "SELECT w.id, b.name, w.project, w.path, w.branch, w.name, w.created_at, w.retired_at, w.set_up_at
              FROM worktree w JOIN binding b ON b.id = w.binding ",
             $rest
         )
@@ -65,16 +65,17 @@ impl StoreProject for Sqlite {
     ) -> Result<Project, Error> {
         self.write(|db| {
             let row = known(db, channel)?;
-            let mut add = db.prepare_cached("INSERT OR IGNORE INTO trusted_file VALUES (?1, ?2, ?3)")?;
-            for file in files {
-                add.execute((row, &file.path, &file.hash))?;
-            }
+            trust_files(db, row, files)?;
             let mut trust = db.prepare_cached(
                 "UPDATE project SET trusted_at = coalesce(trusted_at, ?2), asked = NULL WHERE channel = ?1",
             )?;
             trust.execute((row, Time(at)))?;
             given(db, channel)
         })
+    }
+
+    fn trust_files(&mut self, channel: &ChannelId, files: &[AgentFile]) -> Result<(), Error> {
+        self.write(|db| trust_files(db, known(db, channel)?, files))
     }
 
     fn distrust_project(&mut self, channel: &ChannelId) -> Result<Project, Error> {
@@ -111,6 +112,13 @@ impl StoreProject for Sqlite {
             let mut update =
                 db.prepare_cached("UPDATE worktree SET path = ?2, branch = ?3, name = ?4 WHERE id = ?1")?;
             one(update.execute((id.row()?, path, branch, name))?, id)
+        })
+    }
+
+    fn worktree_set_up(&mut self, id: &WorktreeId, at: Timestamp) -> Result<(), Error> {
+        self.write(|db| {
+            let mut update = db.prepare_cached("UPDATE worktree SET set_up_at = ?2 WHERE id = ?1")?;
+            one(update.execute((id.row()?, Time(at)))?, id)
         })
     }
 
@@ -202,6 +210,14 @@ fn set(db: &Connection, id: &ChannelId, new: &NewProject, at: Timestamp) -> Resu
     given(db, id)
 }
 
+fn trust_files(db: &Connection, row: i64, files: &[AgentFile]) -> Result<(), Error> {
+    let mut add = db.prepare_cached("INSERT OR IGNORE INTO trusted_file VALUES (?1, ?2, ?3)")?;
+    for file in files {
+        add.execute((row, &file.path, &file.hash))?;
+    }
+    Ok(())
+}
+
 fn distrust(db: &Connection, row: i64) -> Result<(), Error> {
     db.prepare_cached("DELETE FROM trusted_file WHERE channel = ?1")?.execute([row])?;
     db.prepare_cached("UPDATE project SET trusted_at = NULL, asked = NULL WHERE channel = ?1")?
@@ -221,5 +237,6 @@ fn read_worktree(row: &Row<'_>) -> rusqlite::Result<Worktree> {
         made,
         created_at: row.get::<_, Time>(6)?.0,
         retired_at: row.get::<_, Option<Time>>(7)?.map(|at| at.0),
+        set_up_at: row.get::<_, Option<Time>>(8)?.map(|at| at.0),
     })
 }

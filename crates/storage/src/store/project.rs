@@ -32,6 +32,8 @@ pub trait StoreProject: ReadProject {
         files: &[AgentFile],
         at: Timestamp,
     ) -> Result<Project, Error>;
+    /// Trusts single files of a channel's project, whether it is trusted itself or not.
+    fn trust_files(&mut self, channel: &ChannelId, files: &[AgentFile]) -> Result<(), Error>;
     /// Takes trust back, from all files.
     fn distrust_project(&mut self, channel: &ChannelId) -> Result<Project, Error>;
     /// Remembers what was asked about files that are not trusted.
@@ -40,6 +42,8 @@ pub trait StoreProject: ReadProject {
     fn add_worktree(&mut self, binding: &BindingId, project: &str, at: Timestamp) -> Result<Worktree, Error>;
     /// A worktree was made, or found where it is now.
     fn worktree_made(&mut self, id: &WorktreeId, made: &MadeWorktree) -> Result<(), Error>;
+    /// The project's set-up line has worked in a worktree.
+    fn worktree_set_up(&mut self, id: &WorktreeId, at: Timestamp) -> Result<(), Error>;
     /// Its binding uses a worktree no more. One that was never made is gone with that.
     fn retire_worktree(&mut self, id: &WorktreeId, at: Timestamp) -> Result<(), Error>;
     /// Nothing of a worktree is on the disk any more.

@@ -5,7 +5,7 @@ use delivery::model::{Epoch, MessageId, Policy};
 use storage::{Read, RunStatus, Store};
 
 use super::world::World;
-use crate::engine::{Post, Request, Tool};
+use crate::engine::{Post, Reply, Request, Tool, ToolCall};
 
 fn history(before: Option<&str>, thread: Option<&str>, limit: Option<usize>) -> Tool {
     Tool::History { before: before.map(MessageId::from), thread: thread.map(MessageId::from), limit }
@@ -119,7 +119,9 @@ fn the_roster_and_the_project() {
     let roster = world.call("claude", epoch, Tool::Roster).unwrap();
     let lines: Vec<&str> = roster.lines().skip(1).collect();
     assert_eq!(lines, ["- [user] aiko", "- [agent] @claude (you)", "- [agent] @codex (reachable)"]);
-    assert_eq!(world.call("claude", epoch, Tool::Activity).unwrap(), "This channel has no project.");
+    let call = ToolCall { key: world.key("claude"), epoch, tool: Tool::Activity };
+    let project = world.ask(Request::Tool(Box::new(call))).unwrap();
+    assert!(matches!(project, Reply::Activity(None)), "{project:?}");
 }
 
 #[test]

@@ -260,3 +260,23 @@ async fn links_in_the_files_lead_nowhere_when_they_are_withheld() {
     let after = agent_files::find(&world.path("repo")).unwrap();
     assert_eq!((before[0] == after[0], before[1] == after[1]), (true, false));
 }
+
+#[tokio::test]
+async fn thousands_of_long_names_are_withheld_and_given_back() {
+    // public report J86: lists go by standard input, whatever their length.
+    let names: Vec<String> =
+        (0..3_000).map(|number| format!(".claude/{}/{number}", "long-".repeat(40))).collect();
+    let files: Vec<(&str, &str)> =
+        names.iter().map(|name| (name.as_str(), "x")).chain([("a\nb/CLAUDE.md", "x")]).collect();
+    let world = World::with_repository(&files).await;
+    let (repository, made) = world.make().await;
+    let path = Path::new(&made.path);
+    let found = agent_files::find(path).unwrap();
+    assert_eq!(found.len(), 3_001);
+    let aside = world.path("data/aside");
+    let index = index(&repository, &made);
+    agent_files::withhold(&index.git, path, &aside, &found).await.unwrap();
+    assert_eq!(list(path), [".git"]);
+    agent_files::give_back(&index.git, path, &aside).await.unwrap();
+    assert_eq!(agent_files::find(path).unwrap(), found);
+}

@@ -38,7 +38,7 @@ fn names() -> impl Strategy<Value = String> {
 }
 
 fn projects() -> Projects {
-    Projects { data: "/data".into(), path: String::new() }
+    Projects { data: "/data".into(), path: String::new(), holder: [].into() }
 }
 
 proptest! {

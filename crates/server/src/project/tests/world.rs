@@ -25,7 +25,7 @@ impl World {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
         let data = folder.path().join("data").canonicalize().unwrap();
-        let projects = Projects { data, path: std::env::var("PATH").unwrap() };
+        let projects = Projects { data, path: std::env::var("PATH").unwrap(), holder: [].into() };
         Self { folder, projects }
     }
 
@@ -141,6 +141,7 @@ pub(super) fn planned() -> Worktree {
         project: String::new(),
         made: None,
         created_at: delivery::Timestamp { ms: 0 },
+        set_up_at: None,
         retired_at: None,
     }
 }

@@ -34,6 +34,8 @@ CREATE TABLE worktree (
     branch TEXT,
     name TEXT,
     created_at INTEGER NOT NULL,
+    -- When the project's set-up line has worked in it.
+    set_up_at INTEGER,
     -- Since when its binding does not use it any more.
     retired_at INTEGER,
     -- Since when there is nothing of it on the disk.
