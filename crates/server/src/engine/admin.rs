@@ -92,13 +92,7 @@ impl Engine {
     ) -> Result<Reply, ApiError> {
         let binding = bound(store, channel, handle)?;
         let key = key_of(&binding);
-        // Durably, so that a restart does not take it back.
-        match self.live.contains_key(&key) {
-            true => store.bar_session(&key, FRESH)?,
-            false => store.end_session(&key, FRESH, now.wall)?,
-        }
-        self.touched = true;
-        self.residency.handle(residency::Event::Fresh(key), now.mono);
+        self.begin_anew(store, key, FRESH, now)?;
         Ok(Reply::Binding(Box::new(binding)))
     }
 

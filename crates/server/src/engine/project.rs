@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use delivery::clean;
 use delivery::model::{ChannelId, Key};
-use delivery::{clean, residency};
 use serde_json::json;
 use storage::{Access, AgentFile, Binding, MadeWorktree, NewProject, Project, Store, Worktree, WorktreeId};
 
@@ -16,6 +16,10 @@ use crate::preset::GUIDE;
 
 /// Files that a question or a step names; `project show` has them all.
 const NAMED_MAX: usize = 20;
+/// Why sessions end whose channel has another project.
+const OTHER_PROJECT: &str = "its channel has another project";
+/// Why sessions end whose project is trusted otherwise.
+const OTHER_TRUST: &str = "what it may load of its project has changed";
 /// Bytes of a set-up line at most.
 const SETUP_BYTES_MAX: usize = 4_096;
 /// Patterns of files to copy at most, and bytes of each.
@@ -180,17 +184,17 @@ impl Engine {
             ProjectAct::Unset { channel } => {
                 let channel = store.channel(&channel)?;
                 store.remove_project(&channel.id)?;
-                self.begin_anew(store, &channel.name, now)?;
+                self.all_begin_anew(store, &channel.name, OTHER_PROJECT, now)?;
             }
             ProjectAct::Trust { channel, files } => {
                 let id = store.channel(&channel)?.id;
                 store.trust_project(&id, &files, now.wall)?;
-                self.begin_anew(store, &channel, now)?;
+                self.all_begin_anew(store, &channel, OTHER_TRUST, now)?;
             }
             ProjectAct::Distrust { channel } => {
                 let id = store.channel(&channel)?.id;
                 store.distrust_project(&id)?;
-                self.begin_anew(store, &channel, now)?;
+                self.all_begin_anew(store, &channel, OTHER_TRUST, now)?;
             }
             ProjectAct::Retire { id } => {
                 let worktree = store.worktree(&id)?;
@@ -202,6 +206,9 @@ impl Engine {
                     )));
                 }
                 store.retire_worktree(&id, now.wall)?;
+                if worktree.retired_at.is_none() {
+                    self.begin_anew(store, key_of(&binding), "its worktree was removed", now)?;
+                }
             }
             ProjectAct::Removed { id } => store.remove_worktree(&id, now.wall)?,
             ProjectAct::Made { id, made } => store.worktree_made(&id, &made)?,
@@ -223,17 +230,22 @@ impl Engine {
         let before = store.project(&channel.id)?;
         store.set_project(&channel.id, new, now.wall)?;
         if before.is_none_or(|before| before.spec.folder != new.folder) {
-            self.begin_anew(store, &channel.name, now)?;
+            self.all_begin_anew(store, &channel.name, OTHER_PROJECT, now)?;
         }
         Ok(())
     }
 
-    /// Sessions that stand in another folder than the next, or have read other files, end before their next turn.
-    fn begin_anew(&mut self, store: &mut dyn Store, channel: &str, now: Now) -> Result<(), ApiError> {
+    /// Sessions that stand in another folder than the next, or have read other files, do not go on.
+    fn all_begin_anew(
+        &mut self,
+        store: &mut dyn Store,
+        channel: &str,
+        why: &str,
+        now: Now,
+    ) -> Result<(), ApiError> {
         let id = store.channel(channel)?.id;
         for binding in store.bindings(Some(&id))?.iter().filter(|binding| can_work_on_projects(binding)) {
-            self.touched = true;
-            self.residency.handle(residency::Event::Fresh(key_of(binding)), now.mono);
+            self.begin_anew(store, key_of(binding), why, now)?;
         }
         Ok(())
     }

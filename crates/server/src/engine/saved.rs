@@ -2,7 +2,7 @@
 
 use agents::{Begun, HistoryEnd, Reload, Started};
 use delivery::model::{AuthorKind, Epoch, Key, NativeId, Policy, SessionPolicy, WhenCold};
-use delivery::residency::EndReason;
+use delivery::residency::{self, EndReason};
 use delivery::turn::Told;
 use storage::{Binding, NewMessage, RunStatus, Session, Store};
 
@@ -58,6 +58,24 @@ impl Engine {
         let end = history_end(store, &session)?;
         let reload = Reload { native: session.native, used: told.used, end };
         Ok(Some(ToReload { reload, system: session.system }))
+    }
+
+    /// Has a key's next turn begin a new session.
+    pub(super) fn begin_anew(
+        &mut self,
+        store: &mut dyn Store,
+        key: Key,
+        why: &str,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        // Durably, so that a restart does not take it back.
+        match self.live.contains_key(&key) {
+            true => store.bar_session(&key, why)?,
+            false => store.end_session(&key, why, now.wall)?,
+        }
+        self.touched = true;
+        self.residency.handle(residency::Event::Fresh(key), now.mono);
+        Ok(())
     }
 
     /// Why a restored lease is restored, and what that costs, for people.
