@@ -113,7 +113,7 @@ async fn before(spec: &Spec, orders: &mut mpsc::Receiver<Order>, outlet: &mut Ou
                     outlet.flush().await;
                 }
                 // There is no turn.
-                Some(Order::Cancel(_)) => {}
+                Some(Order::Cancel(_) | Order::Answer { .. }) => {}
             },
         }
     }

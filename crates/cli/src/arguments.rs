@@ -6,7 +6,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
     agent, backup, channel, completions, delete, edit, export, history, import, invite, man, openapi,
-    permission, person, post, project, render, restore, run, search, serve, sim, tail, token, watermarks, worktree,
+    permission, person, post, project, render, restore, run, search, serve, sim, tail, token, watermarks,
+    worktree,
 };
 use crate::config::Env;
 use crate::context::Context;

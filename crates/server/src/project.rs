@@ -22,7 +22,7 @@ pub(crate) use self::listing::Listed;
 use self::repository::Repository;
 pub(crate) use self::worktree::Standing;
 use crate::engine::Workplace;
-use crate::shell::Asker;
+use crate::shell::outside::Asker;
 
 #[cfg(test)]
 mod tests;

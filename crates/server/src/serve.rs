@@ -95,17 +95,15 @@ pub async fn serve(
     // One that a killed server left behind: its port may be anybody's by now.
     let _ = std::fs::remove_file(data.join(SERVER_FILE));
     let token = owner_token(&data)?;
-    let at = settings.network.listen();
-    let (listener, address) = listen(at).await.map_err(|error| cannot_listen(at, &error))?;
+    let (listener, address) = listen(settings.network.listen()).await?;
     let site = Site::new(settings.network, address);
 
-    let projects = Projects::new(&data, &settings.env, &settings.holder);
     let start = StartAgents {
+        projects: Projects::new(&data, &settings.env, &settings.holder),
         data: data.clone(),
         env: settings.env,
         time: settings.time,
         guide: settings.guide.clone(),
-        projects: projects.clone(),
         tools: ToolAccess { tokens: Tokens::default(), site: site.clone(), bridge: settings.bridge },
     };
     sweep(&start);
@@ -146,7 +144,7 @@ pub async fn serve(
     };
     let rounds = events::spawn(hub.clone());
     let (close, closed) = oneshot::channel::<()>();
-    let tools = mcp::router(service.clone(), projects, tokens, &site);
+    let tools = mcp::router(service.clone(), app.start.projects.clone(), tokens, &site);
     let routes = guarded(router(app, identify).merge(tools), Gate::new(site.clone()), metrics);
     let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
     let served = axum::serve(listener, routes).with_graceful_shutdown(async {
@@ -164,9 +162,10 @@ pub async fn serve(
     Ok(())
 }
 
-async fn listen(at: SocketAddr) -> std::io::Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind(at).await?;
-    let address = listener.local_addr()?;
+async fn listen(at: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let failed = |error| cannot_listen(at, &error);
+    let listener = TcpListener::bind(at).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
     Ok((listener, address))
 }
 

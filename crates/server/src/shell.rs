@@ -1,6 +1,6 @@
 //! The shell around the engine: one thread that steps it and commits in groups, readers beside it.
 
-mod outside;
+pub(crate) mod outside;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -15,8 +15,6 @@ use crate::error::{ApiError, Code};
 use crate::events::Hub;
 use crate::metrics::Metrics;
 use crate::start::StartAgents;
-
-pub(crate) use self::outside::Asker;
 
 /// Requests that wait at most; a flood waits in its connections instead of in memory.
 const REQUESTS_MAX: usize = 1_024;
@@ -114,8 +112,7 @@ pub(crate) fn spawn(
         start,
         agents,
         log,
-        asker: Asker::new(&requests),
-        rest: tokio::runtime::Handle::current(),
+        outside: outside::Outside::new(&requests),
         ended: ended_tx,
         kept: Vec::new(),
         overdue: false,
@@ -177,10 +174,7 @@ struct Worker {
     start: StartAgents,
     agents: Agents,
     log: Log,
-    /// For what is done outside and tells the engine when it is.
-    asker: Asker,
-    /// Where that is done.
-    rest: tokio::runtime::Handle,
+    outside: outside::Outside,
     ended: watch::Sender<u64>,
     /// Events of agents that could not be stored yet, in order.
     kept: Vec<agents::Event>,
@@ -360,11 +354,7 @@ impl Worker {
             match command {
                 Command::Start { key, epoch, binding, system_prompt, reload, workplace } => {
                     let spec = self.start.process(key.clone(), epoch, &binding, system_prompt);
-                    let spec = agents::Spec { reload, ..spec };
-                    let spec = match workplace {
-                        Some(workplace) => self.start.at_work(spec, *workplace, self.asker.clone()),
-                        None => spec,
-                    };
+                    let spec = self.outside.at_work(&self.start, agents::Spec { reload, ..spec }, workplace);
                     self.agents.carry_out(agents::Command::Start { key, epoch, spec: Box::new(spec) });
                 }
                 Command::Prompt { key, epoch, run, text } => {
@@ -379,10 +369,7 @@ impl Worker {
                 }
                 Command::End { key, epoch } => self.agents.carry_out(agents::Command::End { key, epoch }),
                 Command::Stream { key, run, piece } => self.log.hub.stream(key, run, &piece),
-                Command::Tidy(worktree) => {
-                    let projects = self.start.projects.clone();
-                    self.rest.spawn(outside::tidy(projects, *worktree, self.asker.clone()));
-                }
+                Command::Tidy(worktree) => self.outside.tidy(&self.start, *worktree),
                 Command::RunsEnded => runs_ended = true,
             }
         }

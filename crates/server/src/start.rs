@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::mcp::ToolAccess;
 use crate::preset::GUIDE;
 use crate::project::Projects;
-use crate::shell::Asker;
+use crate::shell::outside::Asker;
 
 /// Makes the spec of a process out of a binding.
 #[derive(Clone, Debug)]

@@ -70,7 +70,7 @@ impl Engine {
         let Some(epoch) = self.live.get(key).map(|live| live.epoch) else { return Ok(()) };
         let Some(turn) = self.turn_of(key, run).filter(|turn| !turn.cancelling) else { return Ok(()) };
         let full = turn.cards >= CARDS_MAX;
-        let binding = store.binding(&key.binding)?;
+        let binding = Self::where_it_works(store, store.binding(&key.binding)?)?;
         match ruling(&self.rules, &binding, ask) {
             Ruling::Ask if full => {
                 let why = format!("it is more than {CARDS_MAX} requests in one run");

@@ -286,6 +286,14 @@ impl Engine {
         Ok(used.and_then(|worktree| worktree.made).map(|made| made.path))
     }
 
+    /// A binding with the folder that its agent works in: its worktree, if it has one.
+    pub(super) fn where_it_works(store: &dyn Store, mut binding: Binding) -> Result<Binding, ApiError> {
+        if let Some(path) = Self::worktree_path(store, &binding)? {
+            binding.spec.cwd = Some(path);
+        }
+        Ok(binding)
+    }
+
     /// A binding is gone: its worktree goes too, if nothing is lost with it and nothing works in it.
     pub(super) fn let_worktree_go(
         &mut self,

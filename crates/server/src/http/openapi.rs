@@ -24,7 +24,7 @@ not read is answered exactly like what does not exist.
 **Once.** A post with a `client_id` may be sent again: it is stored once.";
 
 /// Groups of routes, in the order of a reader who is new.
-const TAGS: [(&str, &str); 11] = [
+const TAGS: [(&str, &str); 12] = [
     ("sign-in", "Signing in and out, and who one is"),
     ("channels", "Channels and their people"),
     ("messages", "Reading, posting, changing, finding"),
@@ -40,7 +40,7 @@ const TAGS: [(&str, &str); 11] = [
 ];
 
 /// What the parameters in addresses are.
-const PARAMETERS: [(&str, &str); 7] = [
+const PARAMETERS: [(&str, &str); 8] = [
     ("channel", "Name of the channel"),
     ("person", "Name of the person"),
     ("handle", "Handle of the agent, without `@`"),

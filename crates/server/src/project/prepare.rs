@@ -12,7 +12,7 @@ use super::index::Index;
 use super::repository::Repository;
 use super::{Projects, agent_files, copies, worktree};
 use crate::engine::{Origin, Prepared, ProjectAct, Request, Workplace};
-use crate::shell::Asker;
+use crate::shell::outside::Asker;
 
 impl Projects {
     /// Gets a workplace ready, and tells the engine what it is before anything runs in it. The error is for people.

@@ -1,23 +1,48 @@
 //! What is done outside the engine's thread for it, and told to it when it is done.
 
+use agents::Spec;
 use storage::Worktree;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Ask, Asked, stopped};
-use crate::engine::{ProjectAct, Reply, Request};
+use crate::engine::{ProjectAct, Reply, Request, Workplace};
 use crate::error::ApiError;
 use crate::project::{Fault, Projects};
+use crate::start::StartAgents;
+
+/// The way out, and back.
+pub(super) struct Outside {
+    asker: Asker,
+    runtime: Handle,
+}
+
+impl Outside {
+    /// Of an engine that takes these requests. To be called within the runtime in which things are done.
+    pub(super) fn new(requests: &mpsc::Sender<Ask>) -> Self {
+        Self { asker: Asker(requests.downgrade()), runtime: Handle::current() }
+    }
+
+    /// The spec of a process, with what gets its workplace ready first, if it has one.
+    pub(super) fn at_work(&self, start: &StartAgents, spec: Spec, workplace: Option<Box<Workplace>>) -> Spec {
+        match workplace {
+            Some(workplace) => start.at_work(spec, *workplace, self.asker.clone()),
+            None => spec,
+        }
+    }
+
+    /// Removes a worktree that nobody uses any more, if nothing is lost with it.
+    pub(super) fn tidy(&self, start: &StartAgents, worktree: Worktree) {
+        self.runtime.spawn(tidy(start.projects.clone(), worktree, self.asker.clone()));
+    }
+}
 
 /// A handle for work that the engine's thread began: it does not keep the thread.
 #[derive(Clone)]
 pub(crate) struct Asker(mpsc::WeakSender<Ask>);
 
 impl Asker {
-    pub(super) fn new(requests: &mpsc::Sender<Ask>) -> Self {
-        Self(requests.downgrade())
-    }
-
-    /// As [`Service::ask`].
+    /// As [`super::Service::ask`].
     pub(crate) async fn ask(&self, request: Request) -> Result<Reply, ApiError> {
         let requests = self.0.upgrade().ok_or_else(stopped)?;
         let (answer, answered) = oneshot::channel();
@@ -27,8 +52,7 @@ impl Asker {
     }
 }
 
-/// Removes a worktree that nobody uses any more, if nothing is lost with it.
-pub(super) async fn tidy(projects: Projects, worktree: Worktree, asker: Asker) {
+async fn tidy(projects: Projects, worktree: Worktree, asker: Asker) {
     let tidied = async {
         if !projects.look(&worktree).await?.is_clean() {
             return Ok(());

@@ -6,8 +6,8 @@ use storage::{AgentFile, MadeWorktree, NewProject, Read, ReadProject, RunStatus,
 
 use super::world::World;
 use crate::engine::{
-    Act, ChannelChanges, Command, Origin, Post, Prepared, ProjectAct, Reply, Request, SetUp, SetUpEnd, Tool,
-    ToolCall, Workplace,
+    Act, ChannelChanges, Command, Engine, Origin, Post, Prepared, ProjectAct, Reply, Request, SetUp,
+    SetUpEnd, Tool, ToolCall, Workplace,
 };
 use crate::error::ApiError;
 
@@ -22,27 +22,17 @@ fn set(world: &mut World, folder: &str) {
 
 /// Where the process that is to be started works.
 fn workplace(world: &World) -> Option<Workplace> {
-    let started = world.given.iter().find_map(|command| match command {
-        Command::Start { workplace, .. } => Some(workplace.clone()),
-        Command::Prompt { .. }
-        | Command::Cancel { .. }
-        | Command::End { .. }
-        | Command::Stream { .. }
-        | Command::Tidy(_)
-        | Command::RunsEnded => None,
+    let started = world.given.iter().find_map(|command| {
+        let Command::Start { workplace, .. } = command else { return None };
+        Some(workplace.clone())
     });
     started.expect("a process is started").map(|workplace| *workplace)
 }
 
 fn tidied(world: &World) -> Vec<String> {
-    let tidied = world.given.iter().filter_map(|command| match command {
-        Command::Tidy(worktree) => Some(worktree.id.0.clone()),
-        Command::Start { .. }
-        | Command::Prompt { .. }
-        | Command::Cancel { .. }
-        | Command::End { .. }
-        | Command::Stream { .. }
-        | Command::RunsEnded => None,
+    let tidied = world.given.iter().filter_map(|command| {
+        let Command::Tidy(worktree) = command else { return None };
+        Some(worktree.id.0.clone())
     });
     tidied.collect()
 }
@@ -96,6 +86,10 @@ fn a_worktree_is_planned_once_and_told_in_the_first_turn_of_a_session() {
         text.contains(r#""max_recipients":3,"worktree":"/data/agents/b-claude/worktree-1","author""#),
         "{text}"
     );
+    // The rules for agents that nobody supervises take it for the working folder (6.10).
+    let claude = world.store.binding(&world.key("claude").binding).unwrap();
+    let there = Engine::where_it_works(&world.store, claude).unwrap().spec.cwd;
+    assert_eq!(there.as_deref(), Some("/data/agents/b-claude/worktree-1"));
     // I6
     let framing = text.split("You were mentioned").next().unwrap();
     assert!(!framing.contains("worktree-1") && !framing.contains("highwater/general"), "{framing}");
@@ -316,14 +310,9 @@ fn a_topic_is_neither_framing_nor_payload() {
             .ask(Request::Act(Box::new(Act::ChangeChannel { channel: "general".to_owned(), changes })))
             .unwrap();
         world.post("@claude hello");
-        let system = world.given.iter().find_map(|command| match command {
-            Command::Start { system_prompt, .. } => system_prompt.clone(),
-            Command::Prompt { .. }
-            | Command::Cancel { .. }
-            | Command::End { .. }
-            | Command::Stream { .. }
-            | Command::Tidy(_)
-            | Command::RunsEnded => None,
+        let system = world.given.iter().find_map(|command| {
+            let Command::Start { system_prompt, .. } = command else { return None };
+            system_prompt.clone()
         });
         let epoch = world.started("claude", native);
         let (run, text) = world.prompt("claude");
