@@ -1,6 +1,7 @@
 //! All agent processes: carries out commands, one task per process.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use delivery::model::{Epoch, Key, RunId};
@@ -22,6 +23,7 @@ const ORDERS_MAX: usize = 16 + PENDING_MAX;
 #[derive(Debug)]
 pub struct Agents {
     holder: Arc<[String]>,
+    records: Arc<Path>,
     events: mpsc::Sender<Event>,
     live: Arc<Mutex<Live>>,
     tasks: TaskTracker,
@@ -54,11 +56,13 @@ impl Way {
 }
 
 impl Agents {
-    /// None yet. `holder` is the program that ends trees and its arguments before `-- COMMAND`; `events` tells what
-    /// happens: while it is full, nothing more is read of the agents. To be called within a runtime.
-    pub fn new(holder: Vec<String>, events: mpsc::Sender<Event>) -> Self {
+    /// None yet. `holder` is the program that ends trees and its arguments before `-- COMMAND`; `records` is the folder
+    /// in which those that run are recorded for [`sweep`](crate::sweep); `events` tells what happens: while it is
+    /// full, nothing more is read of the agents. To be called within a runtime.
+    pub fn new(holder: Vec<String>, records: &Path, events: mpsc::Sender<Event>) -> Self {
         Self {
             holder: holder.into(),
+            records: records.into(),
             events,
             live: Arc::default(),
             tasks: TaskTracker::new(),
@@ -87,7 +91,7 @@ impl Agents {
     }
 
     fn start(&self, key: Key, epoch: Epoch, mut spec: Spec) {
-        let mark = Mark::new(&spec.mark, epoch);
+        let mark = Mark::new(&spec.mark, &self.records, epoch);
         spec.env.push(mark.variable());
         let name = (key, epoch);
         let (orders, waiting) = mpsc::channel(ORDERS_MAX);

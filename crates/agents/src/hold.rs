@@ -48,9 +48,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(CODE_USAGE);
         }
     };
+    if !let_go(&control) {
+        return ExitCode::from(CODE_USAGE);
+    }
     match start(&plan) {
         Ok(agent) => {
-            tell(&Report::Started, &control);
+            tell(&Report::Started(platform::name_of(agent)), &control);
             hold(agent, &control)
         }
         Err(refused) => {
@@ -58,6 +61,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(CODE_NOT_STARTED)
         }
     }
+}
+
+/// Waits until the server has recorded this process; false when it is gone instead.
+fn let_go(mut control: &UnixStream) -> bool {
+    control.read_exact(&mut [0]).is_ok()
 }
 
 /// Holds until nothing is left of the agent's tree.

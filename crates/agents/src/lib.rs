@@ -13,6 +13,7 @@ mod message;
 mod platform;
 mod process;
 pub mod program;
+mod record;
 mod redact;
 mod report;
 mod session;

@@ -1,20 +1,34 @@
-//! The mark in the environment of an agent's tree, by which is found what outlived its holder.
+//! The mark of an agent's tree, in its environment and in the records, by which is found what outlived its holder.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
 use delivery::model::Epoch;
 
 use crate::platform;
+use crate::record::{self, Record};
 
 /// The variable that holds the mark; the agent, its holder and all that they start inherit it.
 pub(crate) const VARIABLE: &str = "HIGHWATER_AGENT";
 
-/// The mark of one process's tree: the server's mark, `:` and the epoch.
+/// By what one process's tree is found: the server's mark, `:` and the epoch in its environment, and a record.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark(String);
+pub(crate) struct Mark {
+    text: String,
+    records: Arc<Path>,
+    epoch: Epoch,
+}
 
 impl Mark {
     /// Of the process of this epoch.
-    pub(crate) fn new(server: &str, epoch: Epoch) -> Self {
-        Self(format!("{server}:{}", epoch.0))
+    pub(crate) fn new(server: &str, records: &Arc<Path>, epoch: Epoch) -> Self {
+        Self { text: format!("{server}:{}", epoch.0), records: Arc::clone(records), epoch }
+    }
+
+    /// Records its holder.
+    pub(crate) fn record(&self, holder: u32) -> io::Result<Option<Record>> {
+        Record::write(&self.records, self.epoch, holder)
     }
 
     /// The mark of an errand's tree.
@@ -24,12 +38,12 @@ impl Mark {
 
     /// As a variable of the environment.
     pub(crate) fn variable(&self) -> (String, String) {
-        (VARIABLE.to_owned(), self.0.clone())
+        (VARIABLE.to_owned(), self.text.clone())
     }
 
     /// Kills what is left of the tree; for when its holder did not say that nothing is.
     pub(crate) async fn sweep(&self) {
-        let own = self.0.clone();
+        let own = self.text.clone();
         let swept = tokio::task::spawn_blocking(move || {
             platform::kill_marked(VARIABLE, |mark| mark == own.as_bytes())
         });
@@ -43,14 +57,18 @@ impl Mark {
     }
 }
 
-/// Kills what is left of all agents that a server with this mark started; gives the number of processes. To be called
-/// before the first start, while no other server has the mark. Blocks for two seconds at most.
+/// Kills what is left of all agents that a server with this mark and this folder of records started; gives the number
+/// of processes. To be called before the first start, while no other server has the mark. Blocks for some seconds at
+/// most.
 ///
-/// A process is found by its environment: one that was started with another, overwrote it or took on rights of another
-/// user escapes. On systems other than Linux nothing is found.
-pub fn sweep(mark: &str) -> usize {
-    platform::kill_marked(VARIABLE, |found| {
-        let end = found.iter().rposition(|&byte| byte == b':');
-        end.is_some_and(|end| &found[..end] == mark.as_bytes())
-    })
+/// A process is found by its record or as the descendant of one that is (pid with start time, of this start of the system), or by its
+/// environment: only one that was started with another environment, overwrote it or took on rights of another user, and whose
+/// recorded ancestors have ended, escapes. On systems other than Linux nothing is found.
+pub fn sweep(mark: &str, records: &Path) -> usize {
+    let recorded = record::sweep(records);
+    recorded
+        + platform::kill_marked(VARIABLE, |found| {
+            let end = found.iter().rposition(|&byte| byte == b':');
+            end.is_some_and(|end| &found[..end] == mark.as_bytes())
+        })
 }

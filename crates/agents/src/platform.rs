@@ -5,6 +5,7 @@ use std::path::Path;
 
 use nix::sys::signal::SigSet;
 use rustix::process::{Pid, Signal};
+use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
 #[path = "platform/linux.rs"]
@@ -19,6 +20,16 @@ pub(crate) use system::*;
 /// Whether this process, and so each agent that it starts, is root's: nothing keeps such agents apart from each other.
 pub fn runs_as_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+/// What names a process: its number is given to others after its end, but never with the same start. Good for one
+/// start of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Name {
+    /// Its number.
+    pub(crate) pid: u32,
+    /// When it was started, in ticks since the system's start.
+    pub(crate) started: u64,
 }
 
 /// A signal that asks or one that forces.

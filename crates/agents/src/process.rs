@@ -16,6 +16,7 @@ use crate::lines::{Line, LineReader};
 use crate::mark::Mark;
 use crate::message::{EventKind, Spec};
 use crate::platform;
+use crate::record::Record;
 use crate::redact::Secrets;
 use crate::report::Report;
 use crate::session::{Output, Session};
@@ -130,6 +131,7 @@ struct Live {
     reports: LineReader<OwnedReadHalf>,
     /// While it lives, the holder keeps the tree alive.
     control: Option<OwnedWriteHalf>,
+    record: Option<Record>,
     orders: mpsc::Receiver<Order>,
     session: Session,
     mark: Mark,
@@ -168,7 +170,7 @@ struct Reading {
 
 impl Live {
     fn new(opened: open::Opened, spec: &Spec, mark: Mark, orders: mpsc::Receiver<Order>) -> Self {
-        let open::Opened { child, pid, stdin, stdout, stderr, reports, control, notices } = opened;
+        let open::Opened { child, pid, stdin, stdout, stderr, reports, control, record, notices } = opened;
         Self {
             child,
             pid,
@@ -177,6 +179,7 @@ impl Live {
             stderr,
             reports,
             control: Some(control),
+            record,
             orders,
             session: Session::new(spec, pid, notices, Instant::now()),
             mark,
@@ -355,6 +358,7 @@ impl Live {
             self.mark.sweep().await;
             outlet.push(EventKind::TreeLost);
         }
+        self.record.take().into_iter().for_each(Record::close);
         let rest = async {
             while self.reading.stdout {
                 let line = self.stdout.next().await.unwrap_or(Line::End);
@@ -393,7 +397,7 @@ impl Live {
                 Some(Report::Exited(status)) => told.how = Some(format!("exit status {status}")),
                 Some(Report::Signaled(signal)) => told.how = Some(format!("signal {signal}")),
                 Some(Report::TreeGone) => told.tree_gone = true,
-                Some(Report::Exposed(_) | Report::Failed(_) | Report::Started) | None => {}
+                Some(Report::Exposed(_) | Report::Failed(_) | Report::Started(_)) | None => {}
             }
         }
         told

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use rustix::process::WaitStatus;
 use serde::{Deserialize, Serialize};
 
+use crate::platform::Name;
+
 /// A line from the holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -13,8 +15,8 @@ pub(crate) enum Report {
     Exposed(String),
     /// The agent could not be started, for this reason; the holder ends.
     Failed(String),
-    /// The agent was started.
-    Started,
+    /// The agent was started: this process, where processes have names.
+    Started(Option<Name>),
     /// The agent's main process ended with this status.
     Exited(i32),
     /// The agent's main process was ended by this signal.
@@ -54,7 +56,8 @@ mod tests {
         for report in [
             Report::Exposed("unshare: refused\n".to_owned()),
             Report::Failed("not found".to_owned()),
-            Report::Started,
+            Report::Started(None),
+            Report::Started(Some(Name { pid: 7, started: 8 })),
             Report::Exited(3),
             Report::Signaled(9),
             Report::TreeGone,

@@ -122,7 +122,7 @@ pub async fn serve(
     };
     let engine = recover(&mut store, &rules, clock)?;
     let (events_in, agent_events) = mpsc::channel(EVENTS_MAX);
-    let agents = Agents::new(settings.holder, events_in);
+    let agents = Agents::new(settings.holder, &start.records(), events_in);
     let readers = Readers::new(data.clone());
     let hub = Hub::new(readers.clone(), store.log_span()?);
     let metrics = Metrics::new();
@@ -203,7 +203,7 @@ fn shield() {
 
 /// Ends what a server that was killed left behind: its holders could not, where they were stopped or killed too (6.8).
 fn sweep(start: &StartAgents) {
-    let processes = agents::sweep(&start.mark());
+    let processes = agents::sweep(&start.mark(), &start.records());
     if processes > 0 {
         tracing::warn!(processes, "processes of agents outlived the server before and were killed");
     }

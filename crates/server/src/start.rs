@@ -86,6 +86,11 @@ impl StartAgents {
         self.data.display().to_string()
     }
 
+    /// The folder in which the processes that run are recorded.
+    pub(crate) fn records(&self) -> PathBuf {
+        self.data.join("processes")
+    }
+
     /// A working folder must not lie in the data folder, which agents cannot see.
     pub(crate) fn check_folder(&self, cwd: Option<&str>) -> Result<(), ApiError> {
         let Some(cwd) = cwd.map(PathBuf::from) else { return Ok(()) };

@@ -1,10 +1,11 @@
 //! Systems without subreapers and mount namespaces: the agent's process group stands for its tree.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use rustix::process::Pid;
 
-use super::Force;
+use super::{Force, Name};
 use crate::message::Hide;
 
 /// There is no way to adopt orphans here.
@@ -34,6 +35,21 @@ pub(crate) fn signal_tree(_holder: u32, agent: Option<u32>, force: Force) {
 
 /// There is no way to find processes by their environment here.
 pub(crate) fn kill_marked(_variable: &str, _is: impl Fn(&[u8]) -> bool) -> usize {
+    0
+}
+
+/// There is no way to name processes here, so none is recorded.
+pub(crate) fn name_of(_pid: u32) -> Option<Name> {
+    None
+}
+
+/// None: see [`name_of`].
+pub(crate) fn boot() -> Option<String> {
+    None
+}
+
+/// None has a name here.
+pub(crate) fn kill_named(_names: &BTreeSet<Name>) -> usize {
     0
 }
 

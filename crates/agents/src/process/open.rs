@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
@@ -14,12 +15,16 @@ use super::FORCE_LIMIT;
 use crate::lines::{Line, LineReader};
 use crate::mark::Mark;
 use crate::message::{Hide, Spec};
-use crate::platform;
+use crate::platform::{self, Name};
+use crate::record::Record;
 use crate::report::Report;
 use crate::spawn::{self, Held};
 
 /// How long the holder may take to start the agent; it has nothing else to do.
 const HOLDER_LIMIT: Duration = Duration::from_secs(10);
+
+/// What the holder waits for: it is recorded, so that whatever it starts will be found.
+const GO: &[u8] = b"g";
 
 /// An agent that runs under its holder.
 #[derive(Debug)]
@@ -35,6 +40,8 @@ pub(super) struct Opened {
     pub(super) reports: LineReader<OwnedReadHalf>,
     /// Dropped, it has the holder end the tree.
     pub(super) control: OwnedWriteHalf,
+    /// To be closed when nothing is left of the tree.
+    pub(super) record: Option<Record>,
     /// Things to tell people.
     pub(super) notices: Vec<String>,
 }
@@ -76,21 +83,30 @@ async fn attempt(
     mark: &Mark,
     hide: Option<&Hide>,
 ) -> Result<Opened, Refused> {
-    let (held, pid) = start(holder, spec, hide).await.map_err(Refused::Failed)?;
+    let (held, pid, mut record) = start(holder, spec, mark, hide).await.map_err(Refused::Failed)?;
     let Held { mut child, stdin, stdout, stderr, control } = held;
-    let (reports, control) = control.into_split();
+    let (reports, mut control) = control.into_split();
     let mut reports = LineReader::new(reports);
+    // One that has ended already tells nothing more.
+    let _ = control.write_all(GO).await;
     match first_report(&mut reports).await {
-        Ok(()) => Ok(Opened { child, pid, stdin, stdout, stderr, reports, control, notices: Vec::new() }),
+        Ok(agent) => {
+            if let (Some(record), Some(agent)) = (&mut record, agent) {
+                record.add(agent);
+            }
+            let notices = Vec::new();
+            Ok(Opened { child, pid, stdin, stdout, stderr, reports, control, record, notices })
+        }
         Err(refused) => {
             drop((stdin, stdout, stderr, control));
             gone(&mut child, pid, mark).await;
+            record.into_iter().for_each(Record::close);
             Err(refused)
         }
     }
 }
 
-async fn first_report(reports: &mut LineReader<OwnedReadHalf>) -> Result<(), Refused> {
+async fn first_report(reports: &mut LineReader<OwnedReadHalf>) -> Result<Option<Name>, Refused> {
     let line = match timeout(HOLDER_LIMIT, reports.next()).await {
         Ok(Ok(Line::Text(line))) => line,
         Ok(Ok(Line::TooLong | Line::End) | Err(_)) => {
@@ -99,7 +115,7 @@ async fn first_report(reports: &mut LineReader<OwnedReadHalf>) -> Result<(), Ref
         Err(_) => return Err(Refused::Failed("the holder did not start the agent in time".to_owned())),
     };
     match Report::read(&line) {
-        Some(Report::Started) => Ok(()),
+        Some(Report::Started(agent)) => Ok(agent),
         Some(Report::Exposed(reason)) => Err(Refused::Exposed(reason)),
         Some(Report::Failed(reason)) => Err(Refused::Failed(reason)),
         Some(Report::Exited(_) | Report::Signaled(_) | Report::TreeGone) | None => {
@@ -119,15 +135,23 @@ async fn gone(child: &mut Child, pid: u32, mark: &Mark) {
     }
 }
 
-/// Starts the holder. On a thread of its own: making the folder or starting the program can hang on a file system.
-async fn start(holder: &Arc<[String]>, spec: &Spec, hide: Option<&Hide>) -> Result<(Held, u32), String> {
-    let (holder, spec, hide) = (Arc::clone(holder), spec.clone(), hide.cloned());
+/// Starts the holder, which waits, and records it. On a thread of its own: making the folder or starting the program
+/// can hang on a file system.
+async fn start(
+    holder: &Arc<[String]>,
+    spec: &Spec,
+    mark: &Mark,
+    hide: Option<&Hide>,
+) -> Result<(Held, u32, Option<Record>), String> {
+    let (holder, spec, mark, hide) = (Arc::clone(holder), spec.clone(), mark.clone(), hide.cloned());
     let started = tokio::task::spawn_blocking(move || {
         make_folders(&spec)?;
         let held = spawn::holder(&holder, &spec, hide.as_ref())
             .map_err(|error| format!("the holder {} could not be started: {error}", holder.join(" ")))?;
         let pid = held.child.id().ok_or_else(|| "the holder ended at once".to_owned())?;
-        Ok((held, pid))
+        let record =
+            mark.record(pid).map_err(|error| format!("its process could not be recorded: {error}"))?;
+        Ok((held, pid, record))
     });
     started.await.map_err(|error| format!("the holder could not be started: {error}"))?
 }

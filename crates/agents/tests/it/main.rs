@@ -8,6 +8,7 @@ mod hiding;
 mod memory;
 mod misbehaviour;
 mod reloads;
+mod records;
 mod trees;
 mod turns;
 mod world;

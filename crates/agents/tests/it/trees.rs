@@ -98,10 +98,10 @@ async fn a_sweep_takes_what_has_its_mark_and_nothing_else() {
         format!("{mark}b:1"),
     ];
     let mut children: Vec<Child> = marks.iter().map(|mark| sleeper(mark)).collect();
-    assert_eq!(agents::sweep(&mark), 2);
+    assert_eq!(agents::sweep(&mark, &world.path("processes")), 2);
     let ended: Vec<bool> = children.iter_mut().map(|child| child.try_wait().unwrap().is_some()).collect();
     assert_eq!(ended, [true, true, false, false, false]);
-    assert_eq!(agents::sweep(&mark), 0);
+    assert_eq!(agents::sweep(&mark, &world.path("processes")), 0);
     for child in &mut children[2..] {
         child.kill().unwrap();
         child.wait().unwrap();
@@ -114,6 +114,19 @@ fn sleeper(mark: &str) -> Child {
     let mut sleeper = Command::new("sleep");
     sleeper.arg("1000").env("HIGHWATER_AGENT", mark);
     sleeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// It has the same parent, mark and session at no two moments.
+#[tokio::test]
+async fn what_forks_while_it_is_killed_ends() {
+    let mut world = World::new();
+    let mut spec = world.spec(&json!({"new": [{"hydra": 3}], "ignore_eof": true}));
+    spec.limits.grace = SHORT;
+    world.start(spec);
+    world.started().await;
+    world.end();
+    world.check(&[EventKind::Exited { reason: None }]).await;
+    world.over().await;
 }
 
 #[tokio::test]
@@ -131,7 +144,7 @@ async fn a_stopped_holder_or_agent_ends_as_well() {
     world.over().await;
 }
 
-fn kill(pid: i32, signal: Signal) {
+pub(crate) fn kill(pid: i32, signal: Signal) {
     rustix::process::kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
 }
 

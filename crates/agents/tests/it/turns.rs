@@ -1,5 +1,7 @@
 //! What goes well: sessions, turns, streaming, cancelling, ending.
 
+use std::path::Path;
+
 use agents::{EventKind, Stop, Turn, Update, Usage};
 use serde_json::{Value, json};
 
@@ -281,7 +283,7 @@ async fn dropping_the_agents_ends_them() {
     let mut world = World::new();
     world.start(world.spec(&json!({})));
     world.started().await;
-    world.agents = agents::Agents::new(Vec::new(), tokio::sync::mpsc::channel(1).0);
+    world.agents = agents::Agents::new(Vec::new(), Path::new("/"), tokio::sync::mpsc::channel(1).0);
     world.check(&[EventKind::Exited { reason: None }]).await;
     assert_eq!(world.events.recv().await, None, "the last sender ends with the last process");
     world.over().await;

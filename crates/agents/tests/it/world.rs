@@ -21,6 +21,9 @@ const DEADLINE: Duration = Duration::from_secs(60);
 /// Environment variable that marks every process of one world.
 pub(crate) const MARK: &str = "HIGHWATER_TEST_MARK";
 
+/// Name of the folder of records.
+pub(crate) const RECORDS: &str = "processes";
+
 /// Limits that no test reaches unless it sets its own.
 pub(crate) const LIMITS: TimeLimits = TimeLimits {
     start: Duration::from_secs(50),
@@ -54,12 +57,9 @@ impl World {
 
     pub(crate) fn with_holder(holder: Vec<String>, events_max: usize) -> Self {
         let (sender, events) = mpsc::channel(events_max);
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-            agents: Agents::new(holder, sender),
-            events,
-            done: false,
-        }
+        let folder = tempfile::tempdir().unwrap();
+        let agents = Agents::new(holder, &folder.path().join(RECORDS), sender);
+        Self { folder, agents, events, done: false }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -174,12 +174,19 @@ impl World {
         timeout(DEADLINE, self.agents.ended()).await.expect("an agent did not end");
         assert!(self.events.try_recv().is_err(), "an event came after the last");
         assert_eq!(self.processes(), BTreeSet::new());
+        assert_eq!(self.records(), Vec::<PathBuf>::new());
         self.done = true;
     }
 
     /// Ids of the processes of this world, found by their environment.
     pub(crate) fn processes(&self) -> BTreeSet<i32> {
         marked(&self.mark())
+    }
+
+    /// The records of processes.
+    pub(crate) fn records(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(self.path(RECORDS)).into_iter().flatten();
+        files.map(|file| file.unwrap().path()).collect()
     }
 
     /// The entries of the log with this name.

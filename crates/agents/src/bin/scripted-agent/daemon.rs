@@ -1,18 +1,25 @@
-//! A descendant that does not want to be found: it leaves group and session, is orphaned and ignores SIGTERM.
+//! Descendants that do not want to be found: they leave group and session, are orphaned and ignore SIGTERM, have no
+//! mark in their environment, or are others each moment.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, ExitCode, Stdio};
 
-/// Starts it and waits until its id is in `file`.
-#[expect(clippy::disallowed_methods, reason = "a test program that starts a child of its own")]
-pub(crate) fn start(file: &str) -> std::io::Result<()> {
+/// Which environment a descendant has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Environment {
+    Inherited,
+    Empty,
+}
+
+/// Starts one that leaves group and session and ignores signals, and waits until its id is in `file`.
+pub(crate) fn start(file: &str, environment: Environment) -> std::io::Result<()> {
     // The shell sets the signals to be ignored, which programs that it turns into inherit.
-    let mut parent = Command::new("sh")
-        .args(["-c", "trap '' TERM HUP INT; exec \"$0\" daemon"])
-        .arg(std::env::current_exe()?)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut parent = shell("trap '' TERM HUP INT; exec \"$0\" daemon");
+    parent.arg(std::env::current_exe()?);
+    if environment == Environment::Empty {
+        parent.env_clear();
+    }
+    let mut parent = parent.stdout(Stdio::piped()).spawn()?;
     let mut pid = String::new();
     if let Some(out) = parent.stdout.take() {
         BufReader::new(out).read_line(&mut pid)?;
@@ -21,6 +28,22 @@ pub(crate) fn start(file: &str) -> std::io::Result<()> {
     let written = format!("{file}.new");
     std::fs::write(&written, pid.trim())?;
     std::fs::rename(written, file)
+}
+
+/// Starts lines of processes, each of which ignores SIGTERM, starts the next of its line and ends.
+pub(crate) fn start_hydra(lines: u64) -> std::io::Result<()> {
+    for _ in 0..lines {
+        let script = "trap '' TERM HUP INT; sh -c \"$0\" \"$0\" &";
+        shell(script).arg(script).stdout(Stdio::null()).spawn()?.wait()?;
+    }
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test program that starts children of its own")]
+fn shell(script: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).stdin(Stdio::null());
+    shell
 }
 
 /// The parent: leaves the session, starts the child and ends.

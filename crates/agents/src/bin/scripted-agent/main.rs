@@ -44,6 +44,8 @@
 //! | `stderr` S | writes to standard error |
 //! | `delay_ms` N, `await_cancel` true, `hang` true | waits: so long, for a cancel, for ever |
 //! | `child` FILE | starts a process that leaves group and session, is orphaned and ignores SIGTERM; its id is in FILE |
+//! | `stranger` FILE | the same, and its environment is empty |
+//! | `hydra` N | starts N lines of processes, each of which ignores SIGTERM, starts the next of its line and ends |
 //! | `look` PATH, `env` NAME | streams the sorted names in a folder, a variable's value, or `none` |
 //! | `exit` N, `signal` N | exits with that code, kills itself by that signal |
 //! | `close` true | closes its standard output |

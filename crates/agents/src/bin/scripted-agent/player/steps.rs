@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Player, Request};
 use crate::store::Store;
+use crate::daemon::Environment;
 use crate::tool_client::ToolClient;
 use crate::{daemon, line};
 
@@ -151,11 +152,9 @@ impl Player {
             "hang" => {
                 self.wait(None, |_| false);
             }
-            "child" => {
-                if let Err(error) = daemon::start(value.as_str().unwrap_or_default()) {
-                    eprintln!("scripted-agent: no child: {error}");
-                }
-            }
+            "child" => told(daemon::start(value.as_str().unwrap_or_default(), Environment::Inherited)),
+            "stranger" => told(daemon::start(value.as_str().unwrap_or_default(), Environment::Empty)),
+            "hydra" => told(daemon::start_hydra(value.as_u64().unwrap_or(1))),
             "exit" => std::process::exit(i32::try_from(value.as_i64().unwrap_or_default()).unwrap_or(1)),
             "signal" => die_by(value),
             "close" => {
@@ -324,6 +323,12 @@ fn reply(name: &str, value: &Value, request: &mut Request, player: &mut Player) 
 
 fn is_answer(message: &Value, ids: &[Value]) -> bool {
     message["method"].is_null() && ids.contains(&message["id"])
+}
+
+fn told(started: std::io::Result<()>) {
+    if let Err(error) = started {
+        eprintln!("scripted-agent: no child: {error}");
+    }
 }
 
 fn names_in(folder: &str) -> String {
