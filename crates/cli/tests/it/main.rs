@@ -29,6 +29,8 @@ mod page;
 #[cfg(test)]
 mod permissions;
 #[cfg(test)]
+mod process_faults;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod reloads;

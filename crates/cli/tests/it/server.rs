@@ -154,6 +154,14 @@ impl TestServer {
         child.wait().unwrap()
     }
 
+    /// A figure of the running server's memory out of `/proc`, in KiB.
+    pub(crate) fn memory_kib(&self, field: &str) -> u64 {
+        let pid = self.child.as_ref().expect("it runs").id();
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// Processes of this server's agents: those that work in its folder, or name it in their arguments.
     pub(crate) fn left(&self) -> Vec<String> {
         processes_in(self.home.path())

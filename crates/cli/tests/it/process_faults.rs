@@ -1,0 +1,198 @@
+//! Faults of processes: servers that are killed, agents that flood, babble, hide, stop or are wanted by two servers.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::server::{TestServer, wait_until};
+
+/// What an agent may add to the server's memory, in KiB: a line of 16 MiB, its text, and what the allocator keeps.
+const GROWTH_KIB_MAX: u64 = 64 * 1024;
+
+/// A mention of `@echo` that it answers by these steps.
+fn steps(steps: &str) -> String {
+    format!(r#"@echo SCRIPT:{{"prompt":[{steps}]}}"#)
+}
+
+/// A mention that is answered, whatever steps stand in the lines above it.
+fn hello(handle: &str) -> String {
+    format!(r#"@{handle} SCRIPT:{{"prompt":[{{"text":"hello"}}]}}"#)
+}
+
+/// Asks `@echo` and checks how its run ended, and by which lease.
+#[track_caller]
+fn check(server: &TestServer, text: &str, status: &str, lease: &str) {
+    let asked = server.ask("general", text, &[]);
+    let run = &asked["runs"][0];
+    assert_eq!((run["status"].as_str(), run["lease"].as_str()), (Some(status), Some(lease)), "{run}");
+}
+
+fn newest_run(server: &TestServer) -> Value {
+    server.json(&["run", "list", "--limit", "1"])[0].clone()
+}
+
+fn wait_until_it_runs(server: &TestServer) {
+    wait_until("it runs", || newest_run(server)["status"] == "running");
+}
+
+/// Ids of this server's processes whose command line holds a word.
+fn processes(server: &TestServer, word: &str) -> Vec<i32> {
+    let found = server.left();
+    let found = found.iter().filter_map(|process| process.split_once(": "));
+    found.filter(|(_, arguments)| arguments.contains(word)).map(|(pid, _)| pid.parse().unwrap()).collect()
+}
+
+fn signal(pid: i32, signal: Signal) {
+    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+}
+
+/// Waits until a step that starts processes has told their id in this file.
+fn wait_for_file(file: &str) {
+    wait_until("the child lives", || fs::read_to_string(file).is_ok_and(|pid| !pid.is_empty()));
+}
+
+#[test]
+fn a_turn_that_its_server_left_is_swept_and_told() {
+    // Fault 2; I3, I9. Public report E51: the holders cannot do it, so the next start does, by their records.
+    let mut server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &["--env", r#"SCRIPTED_SCRIPT={"ignore_eof":true}"#]);
+    let stranger = server.file("stranger");
+    server.ok(&["post", "general", &steps(&format!(r#"{{"stranger":"{stranger}"}},{{"hang":true}}"#))]);
+    wait_for_file(&stranger);
+    for holder in processes(&server, " hold ") {
+        signal(holder, Signal::STOP);
+    }
+    server.kill();
+    assert_eq!(processes(&server, " hold ").len(), 1, "it cannot do its work");
+    server.start_again(&[]);
+    assert_eq!(server.left(), Vec::<String>::new());
+    assert_eq!(fs::read_dir(server.data().join("processes")).unwrap().count(), 0);
+    let run = newest_run(&server);
+    assert_eq!(run["status"], "failed", "{run}");
+    assert_eq!(run["error"], "the server stopped while the agent was at work; what it did by then is done");
+    let said = server.json(&["history", "general", "--limit", "1"])[0]["text"].to_string();
+    assert!(said.contains(&format!("highwater run retry {}", run["id"].as_str().unwrap())), "{said}");
+    check(&server, &hello("echo"), "succeeded", "cold");
+}
+
+#[test]
+fn a_flood_costs_its_run_and_nobody_else() {
+    // Fault 7, I10
+    let server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &[]);
+    server.add_scripted("other", "general", "log2", &[]);
+    server.ask("general", &hello("other"), &[]);
+    let before = server.memory_kib("VmRSS:");
+    for (flood, count, status) in [
+        ("bytes", 0, "failed"),
+        ("garbage", 0, "failed"),
+        ("updates", 20_000, "succeeded"),
+        ("stderr", 50_000, "succeeded"),
+    ] {
+        server.ok(&[
+            "post",
+            "general",
+            &steps(&format!(r#"{{"flood":{{"what":"{flood}","count":{count}}}}}"#)),
+        ]);
+        let asked = server.ask("general", &hello("other"), &[]);
+        assert_eq!(asked["runs"][0]["status"], "succeeded", "{flood}: {asked}");
+        wait_until("the flood ends", || {
+            let runs = server.json(&["run", "list", "--limit", "2"]);
+            runs.as_array().unwrap().iter().all(|run| run["status"] != "running" && run["status"] != "queued")
+        });
+        let runs = server.json(&["run", "list", "--limit", "2"]);
+        assert_eq!(runs[1]["status"], status, "{flood}: {}", runs[1]);
+    }
+    let growth = server.memory_kib("VmHWM:").saturating_sub(before);
+    assert!(growth < GROWTH_KIB_MAX, "{growth} KiB");
+}
+
+#[test]
+fn a_babble_costs_at_most_its_run() {
+    // Fault 8, I10
+    let server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &[]);
+    let deep = "[".repeat(2_000);
+    let babble = format!(
+        r#"{{"hex":"fffe0a"}},{{"raw":"npm warn"}},{{"raw":"{deep}"}},{{"raw":"{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{}}}}"}},{{"request":{{"method":"no/such","params":{{}}}}}},{{"answer":{{"times":3}}}},{{"raw":"{{\"half\":"}}"#
+    );
+    check(&server, &steps(&format!(r#"{{"text":"fine"}},{babble}"#)), "succeeded", "cold");
+    check(&server, &hello("echo"), "succeeded", "warm");
+    check(&server, &steps(r#"{"hex":"7b226a736f6e"},{"exit":0}"#), "failed", "warm");
+    check(&server, &hello("echo"), "succeeded", "cold");
+}
+
+/// Whatever ends a process ends its tree.
+fn check_end(settings: &str, end: impl FnOnce(&mut TestServer)) {
+    let settings = config("end", &format!("grace = \"200ms\"\n{settings}"));
+    let mut server = TestServer::start_with(&["--config", &settings]);
+    server.add_scripted("echo", "general", "log", &["--env", r#"SCRIPTED_SCRIPT={"ignore_eof":true}"#]);
+    let (child, stranger) = (server.file("child"), server.file("stranger"));
+    let all = format!(r#"{{"child":"{child}"}},{{"stranger":"{stranger}"}},{{"hydra":2}}"#);
+    let asked = server.ask("general", &steps(&format!(r#"{all},{{"text":"made"}}"#)), &[]);
+    assert_eq!(asked["runs"][0]["status"], "succeeded", "{asked}");
+    assert!(Path::new(&child).exists() && Path::new(&stranger).exists());
+    end(&mut server);
+    server.wait_until_none_is_left(Duration::from_secs(20));
+}
+
+#[test]
+fn every_end_of_a_process_is_its_trees() {
+    // Fault 9, I9. Public report E51: idle, fresh, removed, evicted, stopped, and a server that is killed.
+    check_end("", |server| drop(server.ok(&["agent", "fresh", "echo", "--channel", "general"])));
+    check_end("", |server| drop(server.ok(&["agent", "remove", "echo", "--channel", "general"])));
+    check_end("", |server| assert!(server.stop().success()));
+    check_end("", TestServer::kill);
+    check_end("idle_limit = \"100ms\"\n", |_| {});
+    check_end("pool_size = 1\nidle_limit = \"1h\"\n", |server| {
+        server.ask("general", "@guide hello", &[]);
+        wait_until("it made room", || processes(server, "scripted-agent").is_empty());
+        drop(server.ok(&["agent", "fresh", "guide", "--channel", "general"]));
+    });
+}
+
+fn config(name: &str, text: &str) -> String {
+    let file = std::env::temp_dir().join(format!("highwater-{name}-{}.toml", std::process::id()));
+    fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+#[test]
+fn a_second_server_refuses_and_harms_nothing() {
+    // Fault 30. Public report E57: else both would answer; E55: what it finds alive is not what was left, however old.
+    let server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &[]);
+    server.ok(&["post", "general", &steps(r#"{"await_cancel":true},{"answer":{"stop":"cancelled"}}"#)]);
+    wait_until_it_runs(&server);
+    let before = server.left();
+    let second = server.try_start(&[]).wait_with_output().unwrap();
+    assert!(!second.status.success());
+    let said = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(said.contains("another Highwater server is using it"), "{said}");
+    assert_eq!(server.left(), before, "the first one's agents live on");
+    assert_eq!(newest_run(&server)["status"], "running");
+    server.ok(&["run", "cancel", newest_run(&server)["id"].as_str().unwrap()]);
+    wait_until("it is cancelled", || newest_run(&server)["status"] == "cancelled");
+}
+
+#[test]
+fn a_stopped_agent_fails_its_turn_and_is_replaced() {
+    // Fault 31
+    let limits = config("stopped", "inactivity_limit = \"500ms\"\ngrace = \"200ms\"\n");
+    let server = TestServer::start_with(&["--config", &limits]);
+    server.add_scripted("echo", "general", "log", &[]);
+    server.ask("general", "@echo hello", &[]);
+    for agent in processes(&server, "scripted-agent")
+        .into_iter()
+        .filter(|pid| !processes(&server, " hold ").contains(pid))
+    {
+        signal(agent, Signal::STOP);
+    }
+    check(&server, &hello("echo"), "failed", "warm");
+    let error = newest_run(&server)["error"].as_str().unwrap().to_owned();
+    assert!(error.starts_with("the agent gave no sign of life for 0.5 s"), "{error}");
+    check(&server, &hello("echo"), "succeeded", "cold");
+}
