@@ -26,4 +26,5 @@ pub use mark::sweep;
 pub use message::*;
 pub use platform::{runs_as_root, shield};
 pub use process::{Errand, Returned};
+pub use process::{Trial, trial};
 pub use redact::Secrets;

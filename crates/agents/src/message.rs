@@ -41,6 +41,8 @@ pub struct Spec {
     pub trust: Option<Trust>,
     /// What has to be done before the process starts: a failure is told as the process's own.
     pub before: Option<Before>,
+    /// Whose processes it sees, where the system lets that be chosen.
+    pub sight: Sight,
     /// What marks the processes of this server: stands in the environment of the agent and its holder, so that
     /// [`sweep`](crate::sweep) finds what outlives both. The same at the server's next start, and no other server's.
     pub mark: String,
@@ -156,6 +158,15 @@ pub struct Hide {
     pub folder: PathBuf,
     /// The agent's own folder inside it.
     pub but: PathBuf,
+}
+
+/// Whose processes an agent sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// Its own alone: the kernel ends them all when their first one ends, and no other agent's environment is seen.
+    Own,
+    /// All of the system.
+    All,
 }
 
 /// Limits of waiting for an agent.

@@ -32,6 +32,15 @@ pub(crate) struct Name {
     pub(crate) started: u64,
 }
 
+/// What the system refused when an agent was to be set apart, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The folder could not be hidden.
+    Exposed(String),
+    /// It could not be given processes of its own.
+    Together(String),
+}
+
 /// A signal that asks or one that forces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Force {

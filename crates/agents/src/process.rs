@@ -27,6 +27,7 @@ mod open;
 mod outlet;
 
 pub use errand::{Errand, Returned};
+pub use open::{Trial, trial};
 pub(crate) use outlet::Outlet;
 
 /// How long an agent may live on after closing its input or output.
@@ -170,7 +171,8 @@ struct Reading {
 
 impl Live {
     fn new(opened: open::Opened, spec: &Spec, mark: Mark, orders: mpsc::Receiver<Order>) -> Self {
-        let open::Opened { child, pid, stdin, stdout, stderr, reports, control, record, notices } = opened;
+        let open::Opened { child, pid, stdin, stdout, stderr, reports, control, record, notices, .. } =
+            opened;
         Self {
             child,
             pid,
@@ -397,7 +399,8 @@ impl Live {
                 Some(Report::Exited(status)) => told.how = Some(format!("exit status {status}")),
                 Some(Report::Signaled(signal)) => told.how = Some(format!("signal {signal}")),
                 Some(Report::TreeGone) => told.tree_gone = true,
-                Some(Report::Exposed(_) | Report::Failed(_) | Report::Started(_)) | None => {}
+                Some(Report::Exposed(_) | Report::Together(_) | Report::Failed(_) | Report::Started(_))
+                | None => {}
             }
         }
         told

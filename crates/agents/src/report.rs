@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use rustix::process::WaitStatus;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::Name;
+use crate::platform::{Name, Refused};
 
 /// A line from the holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,8 @@ use crate::platform::Name;
 pub(crate) enum Report {
     /// The folder could not be hidden, for this reason; the holder ends without starting the agent.
     Exposed(String),
+    /// The agent could not be given processes of its own, for this reason; the holder ends without starting it.
+    Together(String),
     /// The agent could not be started, for this reason; the holder ends.
     Failed(String),
     /// The agent was started: this process, where processes have names.
@@ -23,6 +25,15 @@ pub(crate) enum Report {
     Signaled(i32),
     /// Nothing is left of the agent's tree; the holder ends.
     TreeGone,
+}
+
+impl From<Refused> for Report {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Exposed(reason) => Self::Exposed(reason),
+            Refused::Together(reason) => Self::Together(reason),
+        }
+    }
 }
 
 impl Report {
@@ -55,6 +66,7 @@ mod tests {
     fn a_report_reads_back() {
         for report in [
             Report::Exposed("unshare: refused\n".to_owned()),
+            Report::Together("unshare: refused".to_owned()),
             Report::Failed("not found".to_owned()),
             Report::Started(None),
             Report::Started(Some(Name { pid: 7, started: 8 })),

@@ -9,11 +9,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use command_fds::{CommandFdExt, FdMapping};
+use nix::unistd::ForkResult;
 use rustix::io::FdFlags;
+use rustix::process::Pid;
 use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
-use crate::message::{Hide, Spec};
+use crate::message::Spec;
 use crate::platform;
 
 /// Where the holder finds its end of the control socket.
@@ -35,20 +37,16 @@ pub(crate) struct Held {
     pub(crate) control: UnixStream,
 }
 
-/// Starts the holder with the agent's command, environment and folder. To be called within a runtime.
+/// Starts the holder with this plan and the agent's environment and folder. To be called within a runtime.
 #[expect(clippy::disallowed_methods, reason = "this is the file that starts processes")]
-pub(crate) fn holder(holder: &[String], spec: &Spec, hide: Option<&Hide>) -> io::Result<Held> {
+pub(crate) fn holder(holder: &[String], spec: &Spec, plan: &[OsString]) -> io::Result<Held> {
     let Some((program, arguments)) = holder.split_first() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no holder is set"));
     };
     let (control, theirs) = StdUnixStream::pair()?;
     control.set_nonblocking(true)?;
     let mut command = Command::new(program);
-    command.args(arguments);
-    if let Some(hide) = hide {
-        command.arg("--hide").arg(&hide.folder).arg("--but").arg(&hide.but);
-    }
-    command.arg("--").args(&spec.command);
+    command.args(arguments).args(plan);
     command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value))).current_dir(&spec.cwd);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -79,14 +77,49 @@ pub(crate) fn program(command: &[String], cwd: &Path, env: &[(String, String)]) 
     tokio::process::Command::from(command).spawn()
 }
 
-/// In the holder: its end of the control socket, which no program started later inherits.
-#[expect(unsafe_code, reason = "only the number of an inherited descriptor is known")]
+/// In the holder, first of all: its end of the control socket. No program that is started later inherits it, nor what
+/// else this process inherited beside its standard streams: whoever started the server may have left things open.
+#[expect(unsafe_code, reason = "only the numbers of inherited descriptors are known")]
 pub(crate) fn control() -> io::Result<StdUnixStream> {
-    // SAFETY: the descriptor is only used if it is open, and nothing in this process closes it.
+    for entry in std::fs::read_dir("/dev/fd")? {
+        let number = entry?.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some(number) = number.filter(|number| *number >= CONTROL_FD) {
+            // SAFETY: the descriptor is only used if it is open, and nothing in this process closes it meanwhile.
+            let inherited = unsafe { BorrowedFd::borrow_raw(number) };
+            // One was the folder's that is being read.
+            let _ = rustix::io::fcntl_setfd(inherited, FdFlags::CLOEXEC);
+        }
+    }
+    // SAFETY: as above.
     let inherited = unsafe { BorrowedFd::borrow_raw(CONTROL_FD) };
-    rustix::io::fcntl_setfd(inherited, FdFlags::CLOEXEC)?;
     let own: OwnedFd = rustix::io::fcntl_dupfd_cloexec(inherited.as_fd(), CONTROL_FD + 1)?;
     Ok(own.into())
+}
+
+/// One of two processes where one was.
+#[derive(Debug)]
+pub(crate) enum Half {
+    /// The one that was there; the other has this id.
+    Old(Pid),
+    /// The other.
+    New,
+}
+
+/// In the holder, before it has a second thread: makes a second process of it, which goes on here as well.
+#[expect(
+    unsafe_code,
+    reason = "a process namespace begins with a process, which has to be the holder's own code"
+)]
+pub(crate) fn split() -> io::Result<Half> {
+    // SAFETY: the process has one thread, so nothing that another one held is lost to the new process.
+    match unsafe { nix::unistd::fork() }? {
+        ForkResult::Parent { child } => {
+            let pid =
+                Pid::from_raw(child.as_raw()).ok_or_else(|| io::Error::other("a process without an id"))?;
+            Ok(Half::Old(pid))
+        }
+        ForkResult::Child => Ok(Half::New),
+    }
 }
 
 /// In the holder: starts the agent with the holder's environment, folder and standard streams, in a process group

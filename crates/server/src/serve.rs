@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::Agents;
+use agents::{Agents, Sight};
 use delivery::Timestamp;
 use serde::{Deserialize, Serialize};
 use storage::{CredentialKind, Person, Rank, Read, Role, Sqlite, Store, StoreIdentity};
@@ -87,7 +87,7 @@ pub async fn serve(
     ready: impl FnOnce(Ready) + Send,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
-    shield();
+    keep_memory();
     let clock = Clock::new();
     let mut store = open(&settings.data, clock.now().wall)?;
     let data =
@@ -102,11 +102,13 @@ pub async fn serve(
         projects: Projects::new(&data, &settings.env, &settings.holder),
         data: data.clone(),
         env: settings.env,
+        sight: settings.sight,
         time: settings.time,
         guide: settings.guide.clone(),
         tools: ToolAccess { tokens: Tokens::default(), site: site.clone(), bridge: settings.bridge },
     };
     sweep(&start);
+    tell_refusals(&settings.holder, &start).await;
     first_start(&mut store, &settings.owner, &settings.guide, clock.now().wall)?;
     let owner = owner(&store)?;
     let link = owner_link(&mut store, &owner, &site, clock.now().wall)?;
@@ -189,12 +191,20 @@ impl Connections {
     }
 }
 
-/// Keeps agents out of the server, and says what cannot be kept from them.
-fn shield() {
+/// Keeps agents out of the server's memory.
+fn keep_memory() {
     if let Err(error) = agents::shield() {
         tracing::warn!(%error, "agents of the same user may look into the server's memory");
     }
-    if agents::runs_as_root() {
+}
+
+/// Says what this system does not let be kept from agents (6.11), before the first one runs.
+async fn tell_refusals(holder: &[String], start: &StartAgents) {
+    let refused = agents::trial(holder, &start.records(), &start.trial(holder)).await;
+    for notice in &refused.notices {
+        tracing::warn!("{notice}");
+    }
+    if refused.sight == Sight::All && agents::runs_as_root() {
         tracing::warn!(
             "as root, agents can read each other's environment: give the server a user of its own"
         );

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use agents::TimeLimits;
+use agents::{Sight, TimeLimits};
 use delivery::Limits;
 use delivery::residency::Pool;
 
@@ -32,6 +32,8 @@ pub struct Settings {
     pub events_kept: u64,
     /// Limits of waiting for agents.
     pub time: TimeLimits,
+    /// Whose processes agents see: their own.
+    pub sight: Sight,
     /// Program and arguments of the holder, before `-- COMMAND`: `[highwater, hold]`.
     pub holder: Vec<String>,
     /// Program and arguments of the built-in agent: `[highwater, guide]`.

@@ -5,7 +5,7 @@ mod inside;
 use std::path::{Path, PathBuf};
 
 use agents::environment::{self, Own};
-use agents::{Hide, Spec, TimeLimits, Trust};
+use agents::{Hide, Secrets, Sight, Spec, TimeLimits, Trust};
 use delivery::model::{Epoch, Key};
 use storage::{Binding, EnvVar};
 
@@ -23,6 +23,8 @@ pub(crate) struct StartAgents {
     pub(crate) data: PathBuf,
     /// The server's own environment.
     pub(crate) env: Vec<(String, String)>,
+    /// Whose processes agents see.
+    pub(crate) sight: Sight,
     /// Limits of waiting.
     pub(crate) time: TimeLimits,
     /// Program and arguments of the guide: where this very program is today.
@@ -62,6 +64,25 @@ impl StartAgents {
         spec
     }
 
+    /// For a process that only shows what the system lets be hidden: the holder's own program, which ends at once.
+    pub(crate) fn trial(&self, holder: &[String]) -> Spec {
+        Spec {
+            command: holder.iter().take(1).cloned().chain(["--version".to_owned()]).collect(),
+            cwd: PathBuf::from("/"),
+            env: environment::pick(&self.env, &[]),
+            secrets: Secrets::default(),
+            system_prompt: None,
+            model: None,
+            tools: None,
+            trust: None,
+            before: None,
+            hide: Some(Hide { folder: self.data.clone(), but: PathBuf::from("/") }),
+            sight: self.sight,
+            mark: self.mark(),
+            limits: self.time,
+        }
+    }
+
     fn spec(&self, binding: &Binding, system_prompt: Option<String>) -> Spec {
         let wishes = wishes(&binding.spec.env);
         Spec {
@@ -76,6 +97,7 @@ impl StartAgents {
             trust: None,
             before: None,
             hide: Some(Hide { folder: self.data.clone(), but: self.own_folder(binding) }),
+            sight: self.sight,
             mark: self.mark(),
             limits: self.time,
         }

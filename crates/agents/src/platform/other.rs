@@ -1,12 +1,13 @@
-//! Systems without subreapers and mount namespaces: the agent's process group stands for its tree.
+//! Systems without subreapers and namespaces: the agent's process group stands for its tree.
 
 use std::collections::BTreeSet;
 use std::io;
+use std::os::fd::OwnedFd;
 
 use rustix::process::Pid;
 
-use super::{Force, Name};
-use crate::message::Hide;
+use super::{Force, Name, Refused};
+use crate::message::{Hide, Sight};
 
 /// There is no way to adopt orphans here.
 pub(crate) fn adopt_orphans() -> io::Result<()> {
@@ -53,7 +54,25 @@ pub(crate) fn kill_named(_names: &BTreeSet<Name>) -> usize {
     0
 }
 
-/// Folders cannot be hidden here.
-pub(crate) fn hide(_hide: &Hide) -> Result<(), String> {
-    Err("this system has no mount namespaces".to_owned())
+/// Nothing can be hidden here.
+pub(crate) fn set_apart(folder: Option<&Hide>, sight: Sight) -> Result<(), Refused> {
+    let reason = || "this system has no namespaces".to_owned();
+    match (folder, sight) {
+        (Some(_), _) => Err(Refused::Exposed(reason())),
+        (None, Sight::Own) => Err(Refused::Together(reason())),
+        (None, Sight::All) => Ok(()),
+    }
 }
+
+/// There are no process namespaces here.
+pub(crate) fn handle(_pid: Pid) -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// There are no process namespaces here.
+pub(crate) fn begin(_holder: &OwnedFd, _after: u32) -> Result<(), String> {
+    Err("this system has no namespaces".to_owned())
+}
+
+/// There are no process namespaces here.
+pub(crate) fn signal_namespace(_force: Force) {}

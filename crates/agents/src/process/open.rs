@@ -6,15 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use delivery::model::Epoch;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 use super::FORCE_LIMIT;
+use crate::hold::Plan;
 use crate::lines::{Line, LineReader};
 use crate::mark::Mark;
-use crate::message::{Hide, Spec};
+use crate::message::{Hide, Sight, Spec};
 use crate::platform::{self, Name};
 use crate::record::Record;
 use crate::report::Report;
@@ -42,48 +44,73 @@ pub(super) struct Opened {
     pub(super) control: OwnedWriteHalf,
     /// To be closed when nothing is left of the tree.
     pub(super) record: Option<Record>,
+    /// Whose processes the agent sees.
+    pub(super) sight: Sight,
     /// Things to tell people.
     pub(super) notices: Vec<String>,
 }
 
-/// Starts the agent; the error is for people.
+/// Starts the agent; the error is for people. What the system refuses is done without, and told.
 pub(super) async fn open(holder: &Arc<[String]>, spec: &Spec, mark: &Mark) -> Result<Opened, String> {
-    let Some(hide) = &spec.hide else {
-        return attempt(holder, spec, mark, None).await.map_err(|refused| refused.reason());
-    };
-    match attempt(holder, spec, mark, Some(hide)).await {
-        Ok(opened) => Ok(opened),
-        Err(Refused::Failed(reason)) => Err(reason),
-        // A holder that failed half-way may stand in a namespace where the agent could not work: a new one.
-        Err(Refused::Exposed(reason)) => {
-            let mut opened = attempt(holder, spec, mark, None).await.map_err(|refused| refused.reason())?;
-            opened.notices.push(format!("the data folder could not be hidden from the agent: {reason}"));
-            Ok(opened)
+    let (mut hide, mut sight) = (spec.hide.clone(), spec.sight);
+    let mut notices = Vec::new();
+    loop {
+        let plan =
+            Plan::new(&spec.command, hide.clone(), sight).ok_or_else(|| "its command is empty".to_owned())?;
+        match attempt(holder, spec, mark, &plan).await {
+            Ok(opened) => return Ok(Opened { notices, sight, ..opened }),
+            // A holder that failed half-way may stand in a namespace where the agent could not work: a new one.
+            Err(NotOpened::Exposed(reason)) if hide.is_some() => {
+                hide = None;
+                notices.push(format!("the data folder could not be hidden from the agent: {reason}"));
+            }
+            Err(NotOpened::Together(reason)) if sight == Sight::Own => {
+                sight = Sight::All;
+                notices.push(format!("the agent could not be given processes of its own: {reason}"));
+            }
+            Err(NotOpened::Exposed(reason) | NotOpened::Together(reason) | NotOpened::Failed(reason)) => {
+                return Err(reason);
+            }
+        }
+    }
+}
+
+/// What the system allowed in a trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// Whose processes agents will see.
+    pub sight: Sight,
+    /// What agents will be told that it refused.
+    pub notices: Vec<String>,
+}
+
+/// Starts a program that ends by itself as agents are started, and tells what the system refused.
+pub async fn trial(holder: &[String], records: &Path, spec: &Spec) -> Trial {
+    let mark = Mark::new(&spec.mark, &records.into(), Epoch(0));
+    match open(&holder.into(), spec, &mark).await {
+        Ok(opened) => {
+            let Opened { mut child, pid, stdin, stdout, stderr, control, record, notices, sight, .. } =
+                opened;
+            drop((stdin, stdout, stderr, control));
+            gone(&mut child, pid, &mark).await;
+            record.into_iter().for_each(Record::close);
+            Trial { sight, notices }
+        }
+        Err(reason) => {
+            Trial { sight: spec.sight, notices: vec![format!("agents cannot be started: {reason}")] }
         }
     }
 }
 
 /// Why the holder did not start the agent.
-enum Refused {
+enum NotOpened {
     Exposed(String),
+    Together(String),
     Failed(String),
 }
 
-impl Refused {
-    fn reason(self) -> String {
-        match self {
-            Self::Exposed(reason) | Self::Failed(reason) => reason,
-        }
-    }
-}
-
-async fn attempt(
-    holder: &Arc<[String]>,
-    spec: &Spec,
-    mark: &Mark,
-    hide: Option<&Hide>,
-) -> Result<Opened, Refused> {
-    let (held, pid, mut record) = start(holder, spec, mark, hide).await.map_err(Refused::Failed)?;
+async fn attempt(holder: &Arc<[String]>, spec: &Spec, mark: &Mark, plan: &Plan) -> Result<Opened, NotOpened> {
+    let (held, pid, mut record) = start(holder, spec, mark, plan).await.map_err(NotOpened::Failed)?;
     let Held { mut child, stdin, stdout, stderr, control } = held;
     let (reports, mut control) = control.into_split();
     let mut reports = LineReader::new(reports);
@@ -94,32 +121,33 @@ async fn attempt(
             if let (Some(record), Some(agent)) = (&mut record, agent) {
                 record.add(agent);
             }
-            let notices = Vec::new();
-            Ok(Opened { child, pid, stdin, stdout, stderr, reports, control, record, notices })
+            let (sight, notices) = (plan.sight, Vec::new());
+            Ok(Opened { child, pid, stdin, stdout, stderr, reports, control, record, sight, notices })
         }
-        Err(refused) => {
+        Err(why) => {
             drop((stdin, stdout, stderr, control));
             gone(&mut child, pid, mark).await;
             record.into_iter().for_each(Record::close);
-            Err(refused)
+            Err(why)
         }
     }
 }
 
-async fn first_report(reports: &mut LineReader<OwnedReadHalf>) -> Result<Option<Name>, Refused> {
+async fn first_report(reports: &mut LineReader<OwnedReadHalf>) -> Result<Option<Name>, NotOpened> {
     let line = match timeout(HOLDER_LIMIT, reports.next()).await {
         Ok(Ok(Line::Text(line))) => line,
         Ok(Ok(Line::TooLong | Line::End) | Err(_)) => {
-            return Err(Refused::Failed("the holder ended without starting the agent".to_owned()));
+            return Err(NotOpened::Failed("the holder ended without starting the agent".to_owned()));
         }
-        Err(_) => return Err(Refused::Failed("the holder did not start the agent in time".to_owned())),
+        Err(_) => return Err(NotOpened::Failed("the holder did not start the agent in time".to_owned())),
     };
     match Report::read(&line) {
         Some(Report::Started(agent)) => Ok(agent),
-        Some(Report::Exposed(reason)) => Err(Refused::Exposed(reason)),
-        Some(Report::Failed(reason)) => Err(Refused::Failed(reason)),
+        Some(Report::Exposed(reason)) => Err(NotOpened::Exposed(reason)),
+        Some(Report::Together(reason)) => Err(NotOpened::Together(reason)),
+        Some(Report::Failed(reason)) => Err(NotOpened::Failed(reason)),
         Some(Report::Exited(_) | Report::Signaled(_) | Report::TreeGone) | None => {
-            Err(Refused::Failed(format!("the holder is not this version's: {line}")))
+            Err(NotOpened::Failed(format!("the holder is not this version's: {line}")))
         }
     }
 }
@@ -141,12 +169,12 @@ async fn start(
     holder: &Arc<[String]>,
     spec: &Spec,
     mark: &Mark,
-    hide: Option<&Hide>,
+    plan: &Plan,
 ) -> Result<(Held, u32, Option<Record>), String> {
-    let (holder, spec, mark, hide) = (Arc::clone(holder), spec.clone(), mark.clone(), hide.cloned());
+    let (holder, spec, mark, plan) = (Arc::clone(holder), spec.clone(), mark.clone(), plan.clone());
     let started = tokio::task::spawn_blocking(move || {
         make_folders(&spec)?;
-        let held = spawn::holder(&holder, &spec, hide.as_ref())
+        let held = spawn::holder(&holder, &spec, &plan.words())
             .map_err(|error| format!("the holder {} could not be started: {error}", holder.join(" ")))?;
         let pid = held.child.id().ok_or_else(|| "the holder ended at once".to_owned())?;
         let record =

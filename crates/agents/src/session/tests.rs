@@ -39,6 +39,7 @@ fn spec(system_prompt: Option<&str>, model: Option<&str>) -> Spec {
         hide: None,
         trust: None,
         before: None,
+        sight: crate::message::Sight::All,
         mark: String::new(),
         limits: LIMITS,
     }

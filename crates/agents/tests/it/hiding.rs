@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use agents::{EventKind, Started, Stop, Turn};
 use serde_json::{Value, json};
 
-use crate::world::{World, ended, text};
+use crate::world::{self, World, ended, text};
 
 /// What the agent sees, told by its steps in one turn.
 async fn seen(world: &mut World, steps: &[Value]) -> Vec<String> {
@@ -110,6 +110,64 @@ async fn an_agent_cannot_uncover_the_data_folder_even_as_root() {
         skipped(&started);
     }
     world.finish().await;
+}
+
+/// Disks and folders may be mounted twice.
+#[tokio::test]
+async fn no_other_mount_leads_to_the_data_folder() {
+    if !world::can_unshare() {
+        eprintln!("SKIPPED: this system refuses namespaces");
+        return;
+    }
+    // A mount namespace for the holder, in which there are such.
+    let mounts = "mkdir -p $D/b $D/../alias $D/../part && echo secret >$D/b/mine && mount --bind $D/.. $D/../alias && mount --bind $D/b \
+                  $D/../part && mount --bind $D/highwater.db $D/../file && exec \"$@\"";
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("highwater.db"), "secret").unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let script = format!("D={}; {mounts}", data.display());
+    let holder = ["unshare", "-Urm", "sh", "-c", &script, "sh", &world::scripted(), "hold"];
+    let mut world = World::with_holder(holder.map(str::to_owned).to_vec(), 64);
+    let look = "cat $D/highwater.db $D/b/mine $D/../alias/data/highwater.db $D/../alias/data/b/mine $D/../part/mine $D/../file; \
+                ls $D/../alias $D/../alias/data; echo done";
+    let look = json!({"sh": format!("D={}; {look}", data.display())});
+    let mut spec = world.spec(&json!({"prompt": [look]}));
+    spec.hide = Some(agents::Hide { folder: data.clone(), but: data.join("a") });
+    world.start(spec);
+    let started = world.started().await;
+    assert_eq!(started.notices, Vec::<String>::new());
+    let seen = seen(&mut world, &[look]).await;
+    assert!(
+        seen[0].contains("alias") && seen[0].contains("done") && !seen[0].contains("secret"),
+        "{}",
+        seen[0]
+    );
+    world.finish().await;
+}
+
+/// An agent runs where the system lets nothing be hidden, and says so.
+#[tokio::test]
+async fn where_namespaces_are_refused_the_agent_runs_and_says_so() {
+    if !world::can_unshare() {
+        eprintln!("SKIPPED: this system refuses namespaces");
+        return;
+    }
+    let none = "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set -sys_admin \"$@\"";
+    let no_pids = "echo 0 >/proc/sys/user/max_pid_namespaces && exec \"$@\"";
+    let hidden = "the data folder could not be hidden from the agent: a mount namespace is refused: ENOSPC: No space left on device";
+    let apart = "the agent could not be given processes of its own: a process namespace is refused: ENOSPC: No space left on device";
+    let neither = "the agent could not be given processes of its own: a mount namespace is refused: ENOSPC: No space left on device";
+    for (refuse, expect) in [(none, vec![hidden, neither]), (no_pids, vec![apart])] {
+        let holder = ["unshare", "-Ur", "sh", "-c", refuse, "sh", &world::scripted(), "hold"];
+        let mut world = World::with_holder(holder.map(str::to_owned).to_vec(), 64);
+        fs::create_dir(world.path("data")).unwrap();
+        let spec = world.hidden(world.spec(&json!({})));
+        let started = world.in_turn(spec).await;
+        assert_eq!(started.notices, expect);
+        world.finish().await;
+    }
 }
 
 /// Where the system refuses mount namespaces there is less to check; a folder that was not found is no such reason.

@@ -7,6 +7,7 @@ mod errands;
 mod hiding;
 mod memory;
 mod misbehaviour;
+mod prying;
 mod reloads;
 mod records;
 mod trees;

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use agents::{EventKind, Sight, Spec};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::trees::kill;
-use crate::world::{RECORDS, World, exited, gone, handle};
+use crate::world::{RECORDS, World, gone, handle, sights};
 
 /// A process of nobody's: no mark, no holder.
 #[expect(clippy::disallowed_methods, reason = "a process to be found has to be there")]
@@ -65,20 +66,26 @@ fn a_recycled_number_is_never_killed() {
 /// A tree is found from its holder down, whatever its processes did with their environment and their session.
 #[tokio::test]
 async fn a_recorded_tree_dies_whole() {
-    let mut world = World::new();
-    let stranger = world.path("stranger");
-    world.start(world.spec(&json!({"new": [{"stranger": stranger}], "ignore_eof": true})));
-    let holder = i32::try_from(world.started().await.pid).unwrap();
-    let stranger = fs::read_to_string(stranger).unwrap().parse().unwrap();
-    let (holder_ends, stranger_ends) = (handle(holder), handle(stranger));
-    let records = world.path(RECORDS);
-    assert_eq!(world.records(), [records.join("1.json")]);
-    // As a holder that cannot do its work when the server is gone.
-    kill(holder, Signal::STOP);
-    let swept = tokio::task::spawn_blocking(move || agents::sweep("no such mark", &records));
-    assert_eq!(swept.await.unwrap(), 3, "holder, agent and its child");
-    gone(holder_ends).await;
-    gone(stranger_ends).await;
-    world.check(&[exited("the agent's process ended: its holder ended too (signal: 9 (SIGKILL))")]).await;
-    world.over().await;
+    for &sight in sights() {
+        let processes = match sight {
+            Sight::Own => 4,
+            Sight::All => 3,
+        };
+        let mut world = World::new();
+        let script = json!({"new": [{"stranger": world.path("stranger")}], "ignore_eof": true});
+        world.start(Spec { sight, ..world.spec(&script) });
+        let holder = i32::try_from(world.started().await.pid).unwrap();
+        let (holder_ends, stranger_ends) = (handle(holder), handle(world.told("stranger")));
+        let records = world.path(RECORDS);
+        assert_eq!(world.records(), [records.join("1.json")]);
+        // As a holder that cannot do its work when the server is gone.
+        kill(holder, Signal::STOP);
+        let swept = tokio::task::spawn_blocking(move || agents::sweep("no such mark", &records));
+        assert_eq!(swept.await.unwrap(), processes, "holders, agent and its child");
+        gone(holder_ends).await;
+        gone(stranger_ends).await;
+        let reason = world.next().await;
+        assert!(matches!(reason, EventKind::Exited { reason: Some(_) }), "{reason:?}");
+        world.over().await;
+    }
 }

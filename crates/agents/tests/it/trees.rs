@@ -3,82 +3,98 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use agents::EventKind;
+use agents::{EventKind, Sight, Spec};
 use rustix::process::{Pid, Signal};
 use serde_json::json;
 
-use crate::world::{self, SHORT, World, exited, failed, gone, handle, marked};
+use crate::world::{self, SHORT, World, exited, failed, gone, handle, marked, sights};
 
 /// Makes the test agent start a child that leaves group and session, is orphaned and ignores SIGTERM.
 fn with_child(world: &World, name: &str) -> serde_json::Value {
     json!({"child": world.path(name)})
 }
 
-fn pid(world: &World, name: &str) -> i32 {
-    std::fs::read_to_string(world.path(name)).unwrap().parse().unwrap()
+/// How many processes there are beside the agent and its children.
+fn holders(sight: Sight) -> usize {
+    match sight {
+        Sight::Own => 2,
+        Sight::All => 1,
+    }
 }
 
 #[tokio::test]
 async fn what_left_its_group_and_session_ends_with_the_process() {
-    let mut world = World::new();
-    let script = json!({"new": [with_child(&world, "one"), with_child(&world, "two")], "ignore_eof": true});
-    let mut spec = world.spec(&script);
-    spec.limits.grace = SHORT;
-    world.start(spec);
-    world.started().await;
-    let children = [handle(pid(&world, "one")), handle(pid(&world, "two"))];
-    assert_eq!(world.processes().len(), 4, "holder, agent, two children");
-    world.end();
-    world.check(&[EventKind::Exited { reason: None }]).await;
-    for child in children {
-        gone(child).await;
+    for &sight in sights() {
+        let mut world = World::new();
+        let script =
+            json!({"new": [with_child(&world, "one"), with_child(&world, "two")], "ignore_eof": true});
+        let mut spec = Spec { sight, ..world.spec(&script) };
+        spec.limits.grace = SHORT;
+        world.start(spec);
+        assert_eq!(world.started().await.notices, Vec::<String>::new());
+        let children = [handle(world.told("one")), handle(world.told("two"))];
+        assert_eq!(world.processes().len(), holders(sight) + 3, "agent, two children");
+        world.end();
+        world.check(&[EventKind::Exited { reason: None }]).await;
+        for child in children {
+            gone(child).await;
+        }
+        world.over().await;
     }
-    world.over().await;
 }
 
 #[tokio::test]
 async fn what_an_agent_leaves_behind_ends_before_it_is_told() {
-    let mut world = World::new();
-    world.start(world.spec(&json!({"prompt": [with_child(&world, "child"), {"exit": 0}]})));
-    world.started().await;
-    world.prompt("r1", "hello");
-    let reason = "the agent's process ended: exit status 0";
-    world.check(&[world::written("r1"), failed("r1", reason), exited(reason)]).await;
-    assert!(world.path("child").exists());
-    world.over().await;
+    for &sight in sights() {
+        let mut world = World::new();
+        let script = json!({"prompt": [with_child(&world, "child"), {"exit": 0}]});
+        world.start(Spec { sight, ..world.spec(&script) });
+        world.started().await;
+        world.prompt("r1", "hello");
+        let reason = "the agent's process ended: exit status 0";
+        world.check(&[world::written("r1"), failed("r1", reason), exited(reason)]).await;
+        assert!(world.path("child").exists());
+        world.over().await;
+    }
 }
 
 #[tokio::test]
 async fn a_killed_holder_takes_its_agent_along() {
-    let mut world = World::new();
-    let started = world.in_turn(world.spec(&json!({"ignore_eof": true, "prompt": [{"hang": true}]}))).await;
-    let holder = i32::try_from(started.pid).unwrap();
-    kill(holder, Signal::KILL);
-    let reason = "the agent's process ended: its holder ended too (signal: 9 (SIGKILL))";
-    world.check(&[EventKind::TreeLost, failed("r1", reason), exited(reason)]).await;
-    world.over().await;
+    for &sight in sights() {
+        let mut world = World::new();
+        let script = json!({"ignore_eof": true, "prompt": [{"hang": true}]});
+        let started = world.in_turn(Spec { sight, ..world.spec(&script) }).await;
+        let holder = i32::try_from(started.pid).unwrap();
+        kill(holder, Signal::KILL);
+        let reason = "the agent's process ended: its holder ended too (signal: 9 (SIGKILL))";
+        world.check(&[EventKind::TreeLost, failed("r1", reason), exited(reason)]).await;
+        world.over().await;
+    }
 }
 
 #[tokio::test]
 async fn what_left_its_session_does_not_outlive_a_killed_holder() {
     let idle = "the agent's process ended: its holder ended too (signal: 9 (SIGKILL))";
-    for (when, expect) in [
-        ("new", vec![EventKind::TreeLost, exited(idle)]),
-        ("prompt", vec![EventKind::TreeLost, failed("r1", idle), exited(idle)]),
-    ] {
+    let alike = |sight| {
+        [
+            ("new", vec![EventKind::TreeLost, exited(idle)], sight),
+            ("prompt", vec![EventKind::TreeLost, failed("r1", idle), exited(idle)], sight),
+        ]
+    };
+    for (when, expect, sight) in sights().iter().copied().flat_map(alike) {
         let mut world = World::new();
         let steps = json!([with_child(&world, "child")]);
         let script = match when {
             "new" => json!({"new": steps}),
             _ => json!({"prompt": [steps[0], {"text": "ready"}, {"hang": true}]}),
         };
-        world.start(world.spec(&script));
+        world.start(Spec { sight, ..world.spec(&script) });
         let started = world.started().await;
         if when == "prompt" {
             world.prompt("r1", "hello");
             world.check(&[world::written("r1"), world::text("ready")]).await;
         }
-        let child = handle(pid(&world, "child"));
+        let child = handle(world.told("child"));
         kill(i32::try_from(started.pid).unwrap(), Signal::KILL);
         world.check(&expect).await;
         gone(child).await;
@@ -119,29 +135,36 @@ fn sleeper(mark: &str) -> Child {
 /// It has the same parent, mark and session at no two moments.
 #[tokio::test]
 async fn what_forks_while_it_is_killed_ends() {
-    let mut world = World::new();
-    let mut spec = world.spec(&json!({"new": [{"hydra": 3}], "ignore_eof": true}));
-    spec.limits.grace = SHORT;
-    world.start(spec);
-    world.started().await;
-    world.end();
-    world.check(&[EventKind::Exited { reason: None }]).await;
-    world.over().await;
+    for &sight in sights() {
+        let mut world = World::new();
+        let mut spec = Spec { sight, ..world.spec(&json!({"new": [{"hydra": 3}], "ignore_eof": true})) };
+        spec.limits.grace = SHORT;
+        world.start(spec);
+        world.started().await;
+        world.end();
+        world.check(&[EventKind::Exited { reason: None }]).await;
+        world.over().await;
+    }
 }
 
 #[tokio::test]
 async fn a_stopped_holder_or_agent_ends_as_well() {
-    let mut world = World::new();
-    let mut spec = world.spec(&json!({"prompt": [{"hang": true}]}));
-    spec.limits.grace = SHORT;
-    let started = world.in_turn(spec).await;
-    let agent = world.log("start")[0]["pid"].as_i64().unwrap();
-    kill(i32::try_from(agent).unwrap(), Signal::STOP);
-    kill(i32::try_from(started.pid).unwrap(), Signal::STOP);
-    world.end();
-    let reason = "the agent's process was ended during the turn";
-    world.check(&[failed("r1", reason), EventKind::Exited { reason: None }]).await;
-    world.over().await;
+    for &sight in sights() {
+        let mut world = World::new();
+        let mut spec = Spec { sight, ..world.spec(&json!({"prompt": [{"hang": true}]})) };
+        spec.limits.grace = SHORT;
+        let started = world.in_turn(spec).await;
+        let all = world.processes();
+        assert!(all.contains(&i32::try_from(started.pid).unwrap()));
+        assert_eq!(all.len(), holders(sight) + 1);
+        for process in all {
+            kill(process, Signal::STOP);
+        }
+        world.end();
+        let reason = "the agent's process was ended during the turn";
+        world.check(&[failed("r1", reason), EventKind::Exited { reason: None }]).await;
+        world.over().await;
+    }
 }
 
 pub(crate) fn kill(pid: i32, signal: Signal) {
@@ -158,7 +181,7 @@ async fn nothing_outlives_a_killed_server() {
     }
     let (mut server, mark) = server();
     let handles: Vec<_> = marked(&mark).into_iter().map(handle).collect();
-    assert_eq!(handles.len(), 3, "holder, agent and its child");
+    assert_eq!(handles.len(), holders(sights()[0]) + 2, "agent and its child");
     server.kill().unwrap();
     for handle in handles {
         gone(handle).await;

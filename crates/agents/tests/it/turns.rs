@@ -64,7 +64,7 @@ async fn a_session_is_begun_as_specified_and_stays_for_the_next_turn() {
     assert_eq!(start.len(), 1, "one process for both");
     assert_eq!(start[0]["env"], env, "the whole environment");
     assert_eq!(start[0]["cwd"], json!(world.path("agent")));
-    assert_signals_are_reset(start[0]["pid"].as_u64().unwrap());
+    assert_signals_are_reset(world.outer(i32::try_from(start[0]["pid"].as_i64().unwrap()).unwrap()));
     let methods: Vec<Value> =
         world.read_by_agent("method").iter().map(|line| line["method"].clone()).collect();
     let expect =
@@ -76,7 +76,7 @@ async fn a_session_is_begun_as_specified_and_stays_for_the_next_turn() {
 }
 
 /// The holder blocks all signals; the agent must not. It ignores what we ignore: `nohup` is passed on.
-fn assert_signals_are_reset(pid: u64) {
+fn assert_signals_are_reset(pid: i32) {
     let field = |pid: &str, name: &str| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();

@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use agents::{Agents, Command, Event, EventKind, Hide, Secrets, Spec, Started, TimeLimits, Turn, Update};
+use agents::{
+    Agents, Command, Event, EventKind, Hide, Secrets, Sight, Spec, Started, TimeLimits, Turn, Update,
+};
 use delivery::model::{Epoch, Key, RunId};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags};
@@ -33,6 +36,25 @@ pub(crate) const LIMITS: TimeLimits = TimeLimits {
 };
 
 pub(crate) const SHORT: Duration = Duration::from_millis(100);
+
+/// An agent is held alike with processes of its own and without; where the system refuses the first, that is not tried.
+pub(crate) fn sights() -> &'static [Sight] {
+    static SIGHTS: LazyLock<&[Sight]> = LazyLock::new(|| {
+        if can_unshare() {
+            return &[Sight::Own, Sight::All];
+        }
+        eprintln!("SKIPPED: this system refuses process namespaces");
+        &[Sight::All]
+    });
+    &SIGHTS
+}
+
+/// Whether this system has namespaces for us.
+#[expect(clippy::disallowed_methods, reason = "a program asks for namespaces as the holder does")]
+pub(crate) fn can_unshare() -> bool {
+    let mut unshare = std::process::Command::new("unshare");
+    unshare.args(["-Urmpf", "--mount-proc", "true"]).output().is_ok_and(|output| output.status.success())
+}
 
 pub(crate) fn scripted() -> String {
     env!("CARGO_BIN_EXE_scripted-agent").to_owned()
@@ -85,6 +107,7 @@ impl World {
             hide: None,
             trust: None,
             before: None,
+            sight: sights()[0],
             mark: self.mark(),
             limits: LIMITS,
         }
@@ -183,6 +206,23 @@ impl World {
         marked(&self.mark())
     }
 
+    /// The id by which a process of this world is known here; it may be in a namespace of its own.
+    pub(crate) fn outer(&self, inner: i32) -> i32 {
+        let is_it = |pid: &i32| {
+            let works_there = fs::read_link(format!("/proc/{pid}/cwd"));
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+            works_there.is_ok_and(|folder| folder.starts_with(self.folder.path()))
+                && ids.and_then(|ids| ids.split_whitespace().last()) == Some(inner.to_string().as_str())
+        };
+        all_processes().find(is_it).expect("the process lives")
+    }
+
+    /// The id that a step wrote into a file, as it is known here.
+    pub(crate) fn told(&self, file: &str) -> i32 {
+        self.outer(fs::read_to_string(self.path(file)).unwrap().parse().unwrap())
+    }
+
     /// The records of processes.
     pub(crate) fn records(&self) -> Vec<PathBuf> {
         let files = fs::read_dir(self.path(RECORDS)).into_iter().flatten();
@@ -221,8 +261,12 @@ pub(crate) fn marked(mark: &str) -> BTreeSet<i32> {
         let env = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         env.windows(entry.len()).any(|window| window == entry.as_bytes())
     };
+    all_processes().filter(has).collect()
+}
+
+fn all_processes() -> impl Iterator<Item = i32> {
     let names = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    names.filter_map(|name| name.parse().ok()).filter(has).collect()
+    names.filter_map(|name| name.parse().ok())
 }
 
 /// A handle by which the end of a process can be awaited.

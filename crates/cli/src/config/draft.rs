@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agents::TimeLimits;
+use agents::{Sight, TimeLimits};
 use delivery::Limits;
 use delivery::mention::is_handle;
 use delivery::residency::Pool;
@@ -46,6 +46,7 @@ pub(super) struct Draft {
     permission_ms: u64,
     events_kept: u64,
     time: TimeLimits,
+    sight: Sight,
     owner: Option<String>,
     log: Log,
 }
@@ -74,6 +75,7 @@ impl Draft {
                 turn: 2 * HOUR,
                 grace: Duration::from_secs(5),
             },
+            sight: Sight::Own,
             owner: None,
             log: Log { level: "warn".to_owned(), format: LogFormat::Text },
         }
@@ -112,6 +114,7 @@ impl Draft {
             permission_ms: self.permission_ms,
             events_kept: self.events_kept,
             time: self.time,
+            sight: self.sight,
             holder: programs.holder,
             guide: programs.guide,
             bridge: programs.bridge,
@@ -164,6 +167,9 @@ impl Draft {
             Key::InactivityLimit => self.time.inactivity = given.duration(&(DURATION_MIN..=DAY))?,
             Key::TurnLimit => self.time.turn = given.duration(&(DURATION_MIN..=7 * DAY))?,
             Key::Grace => self.time.grace = given.duration(&(DURATION_MIN..=GRACE_MAX))?,
+            Key::HideProcesses => {
+                self.sight = if given.truth()? { Sight::Own } else { Sight::All };
+            }
             Key::Owner => self.owner = Some(owner(given)?),
             Key::LogLevel => self.log.level = log::level(given.text()?)?,
             Key::LogFormat => self.log.format = log::format(&given.text()?)?,

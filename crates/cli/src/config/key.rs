@@ -51,6 +51,8 @@ pub(super) enum Key {
     TurnLimit,
     /// Time between asking and forcing.
     Grace,
+    /// Whether agents see their own processes alone.
+    HideProcesses,
     /// Name of the owner.
     Owner,
     /// What is logged.
@@ -83,6 +85,7 @@ impl Key {
         Self::InactivityLimit,
         Self::TurnLimit,
         Self::Grace,
+        Self::HideProcesses,
         Self::Owner,
         Self::LogLevel,
         Self::LogFormat,
@@ -112,6 +115,7 @@ impl Key {
             Self::InactivityLimit => "inactivity_limit",
             Self::TurnLimit => "turn_limit",
             Self::Grace => "grace",
+            Self::HideProcesses => "hide_processes",
             Self::Owner => "owner",
             Self::LogLevel => "log_level",
             Self::LogFormat => "log_format",

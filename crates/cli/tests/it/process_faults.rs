@@ -1,13 +1,15 @@
 //! Faults of processes: servers that are killed, agents that flood, babble, hide, stop or are wanted by two servers.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::server::{TestServer, wait_until};
+use crate::server::{TestServer, command, program_path, terminate, wait_until};
 
 /// What an agent may add to the server's memory, in KiB: a line of 16 MiB, its text, and what the allocator keeps.
 const GROWTH_KIB_MAX: u64 = 64 * 1024;
@@ -38,20 +40,17 @@ fn wait_until_it_runs(server: &TestServer) {
     wait_until("it runs", || newest_run(server)["status"] == "running");
 }
 
-/// Ids of this server's processes whose command line holds a word.
-fn processes(server: &TestServer, word: &str) -> Vec<i32> {
+/// Ids of this server's scripted agents.
+fn agents(server: &TestServer) -> Vec<u32> {
     let found = server.left();
     let found = found.iter().filter_map(|process| process.split_once(": "));
-    found.filter(|(_, arguments)| arguments.contains(word)).map(|(pid, _)| pid.parse().unwrap()).collect()
+    let agents =
+        found.filter(|(_, arguments)| arguments.contains("scripted-agent") && !arguments.contains(" hold "));
+    agents.map(|(pid, _)| pid.parse().unwrap()).collect()
 }
 
-fn signal(pid: i32, signal: Signal) {
-    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
-}
-
-/// Waits until a step that starts processes has told their id in this file.
-fn wait_for_file(file: &str) {
-    wait_until("the child lives", || fs::read_to_string(file).is_ok_and(|pid| !pid.is_empty()));
+fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
 }
 
 #[test]
@@ -61,12 +60,13 @@ fn a_turn_that_its_server_left_is_swept_and_told() {
     server.add_scripted("echo", "general", "log", &["--env", r#"SCRIPTED_SCRIPT={"ignore_eof":true}"#]);
     let stranger = server.file("stranger");
     server.ok(&["post", "general", &steps(&format!(r#"{{"stranger":"{stranger}"}},{{"hang":true}}"#))]);
-    wait_for_file(&stranger);
-    for holder in processes(&server, " hold ") {
-        signal(holder, Signal::STOP);
+    server.process_in(&stranger);
+    let holders = server.holders();
+    for holder in &holders {
+        signal(*holder, Signal::STOP);
     }
     server.kill();
-    assert_eq!(processes(&server, " hold ").len(), 1, "it cannot do its work");
+    assert_eq!((server.holders(), holders.is_empty()), (holders, false), "they cannot do their work");
     server.start_again(&[]);
     assert_eq!(server.left(), Vec::<String>::new());
     assert_eq!(fs::read_dir(server.data().join("processes")).unwrap().count(), 0);
@@ -149,7 +149,7 @@ fn every_end_of_a_process_is_its_trees() {
     check_end("idle_limit = \"100ms\"\n", |_| {});
     check_end("pool_size = 1\nidle_limit = \"1h\"\n", |server| {
         server.ask("general", "@guide hello", &[]);
-        wait_until("it made room", || processes(server, "scripted-agent").is_empty());
+        wait_until("it made room", || agents(server).is_empty());
         drop(server.ok(&["agent", "fresh", "guide", "--channel", "general"]));
     });
 }
@@ -185,14 +185,44 @@ fn a_stopped_agent_fails_its_turn_and_is_replaced() {
     let server = TestServer::start_with(&["--config", &limits]);
     server.add_scripted("echo", "general", "log", &[]);
     server.ask("general", "@echo hello", &[]);
-    for agent in processes(&server, "scripted-agent")
-        .into_iter()
-        .filter(|pid| !processes(&server, " hold ").contains(pid))
-    {
+    for agent in agents(&server) {
         signal(agent, Signal::STOP);
     }
     check(&server, &hello("echo"), "failed", "warm");
     let error = newest_run(&server)["error"].as_str().unwrap().to_owned();
     assert!(error.starts_with("the agent gave no sign of life for 0.5 s"), "{error}");
     check(&server, &hello("echo"), "succeeded", "cold");
+}
+
+/// What it tells on standard error before it is stopped, in a user namespace prepared by this shell command.
+fn served_after(server: &TestServer, prepare: &str) -> Option<String> {
+    let mut serve = command(Path::new("unshare"));
+    let script = format!("{prepare} && exec \"$@\"");
+    serve.args(["-Ur", "sh", "-c", &script, "sh"]).arg(program_path("highwater"));
+    serve.args(["serve", "--listen", "127.0.0.1:0", "--data", &server.file("other")]);
+    serve.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", server.home.path());
+    let mut serve = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(serve.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    terminate(&serve);
+    let told = serve.wait_with_output().unwrap();
+    line.contains("listens on").then(|| String::from_utf8_lossy(&told.stderr).into_owned())
+}
+
+#[test]
+fn serve_says_what_the_system_refuses() {
+    let server = TestServer::start();
+    let Some(nothing) = served_after(&server, "true") else {
+        eprintln!("SKIPPED: this system refuses user namespaces");
+        return;
+    };
+    let hidden = "the data folder could not be hidden from the agent";
+    let apart = "the agent could not be given processes of its own";
+    let check = |prepare: &str, expect: [bool; 2]| {
+        let told = served_after(&server, prepare).unwrap();
+        assert_eq!([hidden, apart].map(|word| told.contains(word)), expect, "{prepare}: {told}");
+    };
+    assert!(!nothing.contains("could not"), "{nothing}");
+    check("echo 0 >/proc/sys/user/max_pid_namespaces", [false, true]);
+    check("echo 0 >/proc/sys/user/max_mnt_namespaces", [true, true]);
 }

@@ -16,11 +16,10 @@ fn sigterm_ends_everything_even_what_hides() {
     let prompt = format!(r#"@echo SCRIPT:{{"prompt":[{{"child":"{child}"}},{{"text":"forked"}}]}}"#);
     server.ask("general", &prompt, &[]);
     server.ask("general", "@guide hello", &[]);
-    let pid = pid_in(&child);
-    assert!(Path::new(&format!("/proc/{pid}")).exists());
+    let pid = server.process_in(&child);
     assert!(server.stop().success());
     assert_eq!(server.left(), Vec::<String>::new());
-    assert!(!is_alive(&pid), "the orphan {pid} lives on");
+    assert!(!is_alive(pid), "the orphan {pid} lives on");
 }
 
 #[test]
@@ -31,11 +30,10 @@ fn a_killed_server_leaves_nothing_for_long() {
     let child = server.file("child");
     let prompt = format!(r#"@echo SCRIPT:{{"prompt":[{{"child":"{child}"}},{{"hang":true}}]}}"#);
     server.ok(&["post", "general", &prompt]);
-    wait_until("the orphan lives", || Path::new(&child).exists() && !pid_in(&child).is_empty());
-    let pid = pid_in(&child);
+    let pid = server.process_in(&child);
     server.kill();
     server.wait_until_none_is_left(Duration::from_secs(2));
-    assert!(!is_alive(&pid), "the orphan {pid} lives on");
+    assert!(!is_alive(pid), "the orphan {pid} lives on");
     server.start_again(&[]);
     let runs = server.json(&["run", "list"]);
     assert_eq!(runs[0]["status"], "failed");
@@ -53,31 +51,21 @@ fn the_next_start_ends_what_a_stopped_holder_could_not() {
     let child = server.file("child");
     let prompt = format!(r#"@echo SCRIPT:{{"prompt":[{{"child":"{child}"}},{{"hang":true}}]}}"#);
     server.ok(&["post", "general", &prompt]);
-    wait_until("the orphan lives", || Path::new(&child).exists());
-    let holder = parent(&agent_in(&server.file("log")));
-    let stopped = rustix::process::Pid::from_raw(holder.parse().unwrap()).unwrap();
-    rustix::process::kill_process(stopped, rustix::process::Signal::STOP).unwrap();
+    let child = server.process_in(&child);
+    let mut all = server.holders();
+    assert!(!all.is_empty());
+    for holder in &all {
+        let stopped = rustix::process::Pid::from_raw(i32::try_from(*holder).unwrap()).unwrap();
+        rustix::process::kill_process(stopped, rustix::process::Signal::STOP).unwrap();
+    }
+    all.push(child);
     server.kill();
-    assert!(is_alive(&holder), "it is stopped, so it ends nothing");
+    assert!(all.iter().all(|pid| is_alive(*pid)), "they are stopped, so they end nothing");
     server.start_again(&[]);
     assert_eq!(server.left(), Vec::<String>::new());
-    for pid in [pid_in(&child), holder] {
-        assert!(!is_alive(&pid), "{pid} lives on");
+    for pid in all {
+        assert!(!is_alive(pid), "{pid} lives on");
     }
-}
-
-/// The id of the agent that began this log.
-fn agent_in(log: &str) -> String {
-    let log = std::fs::read_to_string(log).unwrap();
-    let start: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
-    start["start"]["pid"].to_string()
-}
-
-/// The id of a process's parent.
-fn parent(pid: &str) -> String {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    let (_, rest) = stat.rsplit_once(") ").unwrap();
-    rest.split(' ').nth(1).unwrap().to_owned()
 }
 
 #[test]
@@ -161,12 +149,8 @@ fn an_agent_keeps_its_process_for_the_channel() {
     assert_eq!(starts.count(), 1);
 }
 
-fn pid_in(file: &str) -> String {
-    std::fs::read_to_string(file).unwrap_or_default().trim().to_owned()
-}
-
 /// Whether a process exists and is no zombie.
-fn is_alive(pid: &str) -> bool {
+fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }

@@ -167,6 +167,32 @@ impl TestServer {
         processes_in(self.home.path())
     }
 
+    /// Waits until a step that starts a process has written its id into this file; gives the id by which it is known
+    /// here, since it may be in a namespace of its own.
+    pub(crate) fn process_in(&self, file: &str) -> u32 {
+        let id = || std::fs::read_to_string(file).unwrap_or_default().trim().to_owned();
+        wait_until("the process lives", || !id().is_empty());
+        let inner = id();
+        let is_it = |pid: &u32| {
+            let cwd = std::fs::read_link(format!("/proc/{pid}/cwd"));
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+            cwd.is_ok_and(|cwd| cwd.starts_with(self.home.path()))
+                && ids.and_then(|ids| ids.split_whitespace().last()) == Some(&*inner)
+        };
+        let names = std::fs::read_dir("/proc").unwrap().flatten();
+        let mut pids = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.find(is_it).unwrap_or_else(|| panic!("{inner} of {file} does not live"))
+    }
+
+    /// Ids of this server's holders: of each agent's the one that the server started, and, if there is one, the first
+    /// process of the agent's namespace.
+    pub(crate) fn holders(&self) -> Vec<u32> {
+        let left = self.left();
+        let holders = left.iter().filter(|process| process.contains(" hold "));
+        holders.map(|process| process.split(':').next().unwrap().parse().unwrap()).collect()
+    }
+
     /// Waits until no process of an agent is left.
     pub(crate) fn wait_until_none_is_left(&self, patience: Duration) {
         let deadline = Instant::now() + patience;

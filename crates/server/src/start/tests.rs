@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use agents::TimeLimits;
+use agents::{Sight, TimeLimits};
 use storage::{Binding, EnvVar};
 
 use super::StartAgents;
@@ -27,6 +27,7 @@ fn a_relative_program_starts_from_the_agents_folder() {
         projects: Projects { data: data.clone(), path: String::new(), holder: [].into() },
         data,
         env: vec![("PATH".to_owned(), own.display().to_string()), ("HAS".to_owned(), "it".to_owned())],
+        sight: Sight::Own,
         time: TimeLimits { start: SECOND, inactivity: SECOND, turn: SECOND, grace: SECOND },
         guide: Vec::new(),
         tools: ToolAccess {

@@ -39,6 +39,16 @@ pub(crate) fn start_hydra(lines: u64) -> std::io::Result<()> {
     Ok(())
 }
 
+/// What a shell command prints, on both streams; `none` if that is nothing.
+pub(crate) fn output(script: &str) -> String {
+    let printed = match shell(script).output() {
+        Ok(output) => [output.stdout, output.stderr].concat(),
+        Err(error) => error.to_string().into_bytes(),
+    };
+    let printed = String::from_utf8_lossy(&printed).trim().to_owned();
+    if printed.is_empty() { "none".to_owned() } else { printed }
+}
+
 #[expect(clippy::disallowed_methods, reason = "a test program that starts children of its own")]
 fn shell(script: &str) -> Command {
     let mut shell = Command::new("sh");

@@ -61,6 +61,7 @@ impl Player {
             "update" => self.update(value),
             "huge" => self.update(&json!({ "sessionUpdate": "agent_thought_chunk",
                 "content": { "type": "text", "text": "x".repeat(number) } })),
+            "sh" => self.text(&daemon::output(text)),
             "look" => self.text(&names_in(text)),
             "env" => self.text(&std::env::var(text).unwrap_or_else(|_| "none".to_owned())),
             _ => return false,
