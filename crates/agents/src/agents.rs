@@ -49,7 +49,7 @@ impl Way {
             Order::Cancel(run) => self.cancelled = Some(run.clone()),
             // One that came before its prompt hit nothing.
             Order::Prompt { run, .. } if self.cancelled.as_ref() == Some(run) => self.cancelled = None,
-            Order::Prompt { .. } | Order::Answer { .. } | Order::End => {}
+            Order::Prompt { .. } | Order::Answer { .. } | Order::Prove | Order::End => {}
         }
         false
     }
@@ -79,6 +79,7 @@ impl Agents {
             Command::Answer { key, epoch, run, ask, choice } => {
                 self.order(key, epoch, Order::Answer { run, ask, choice });
             }
+            Command::Prove { key, epoch } => self.order(key, epoch, Order::Prove),
             Command::End { key, epoch } => self.order(key, epoch, Order::End),
         }
     }

@@ -217,6 +217,13 @@ pub enum Command {
         /// The run.
         run: RunId,
     },
+    /// Have an idle agent prove that it is alive: its process ends if it does not. A prompt that comes meanwhile waits.
+    Prove {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+    },
     /// Answer a permission that this run asked for, if it still waits for that.
     Answer {
         /// Key.

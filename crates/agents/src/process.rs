@@ -67,6 +67,8 @@ pub(crate) enum Order {
         /// Which of its options.
         choice: Option<usize>,
     },
+    /// Prove that it is alive.
+    Prove,
     /// End the process.
     End,
 }
@@ -272,6 +274,7 @@ impl Live {
             Some(Order::Prompt { .. }) => {}
             Some(Order::Cancel(run)) => self.session.cancel(&run, now),
             Some(Order::Answer { run, ask, choice }) => self.session.answer(&run, ask, choice, now),
+            Some(Order::Prove) => self.session.prove(now),
             Some(Order::End) => self.end(),
             None => {
                 self.reading.orders = false;

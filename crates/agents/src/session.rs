@@ -16,6 +16,7 @@ use crate::redact::Secrets;
 use crate::wire::{self, Halves, Incoming, McpOver, Stored};
 
 mod permission;
+mod proof;
 mod reload;
 mod replay;
 mod start;
@@ -66,6 +67,8 @@ pub(crate) enum Output {
 #[derive(Debug)]
 pub(crate) struct Session {
     phase: Phase,
+    /// A prompt that waits for a sign of life.
+    held: Option<(RunId, String)>,
     cwd: PathBuf,
     system_prompt: Option<String>,
     model: Option<String>,
@@ -110,6 +113,7 @@ impl Session {
     pub(crate) fn new(spec: &Spec, pid: u32, notices: Vec<String>, now: Instant) -> Self {
         let mut session = Self {
             phase: Phase::Over,
+            held: None,
             cwd: spec.cwd.clone(),
             system_prompt: spec.system_prompt.clone(),
             model: spec.model.clone(),
@@ -160,6 +164,10 @@ impl Session {
             return;
         }
         match &mut self.phase {
+            Phase::Asked { asked: Asked::Alive, .. } => {
+                let reason = self.no_proof();
+                self.unfit(reason);
+            }
             Phase::Asked { asked, .. } => {
                 let reason = format!(
                     "the agent did not answer {} within {}",
@@ -209,6 +217,10 @@ impl Session {
             }
             // Its end answers the prompt, which was not written.
             Phase::Over => return,
+            Phase::Asked { asked: Asked::Alive, .. } if self.held.is_none() => {
+                self.held = Some((run, text.to_owned()));
+                return;
+            }
             Phase::Turn(_) => "another turn of this agent is in flight",
             Phase::Asked { .. } | Phase::Draining => "the agent's session has not begun",
         };
@@ -233,6 +245,7 @@ impl Session {
         {
             self.stop(Why::Cancelled, now);
         }
+        self.cancel_held(run);
     }
 
     /// The agent is lost or let go: a turn in flight, or the reload of a session, has failed for this reason, and
@@ -319,6 +332,7 @@ impl Session {
                 Asked::List => self.listed(answer, now),
                 Asked::Resume | Asked::Load => self.reloaded(answer, now),
                 Asked::Model => self.model_set(answer),
+                Asked::Alive => self.proved(now),
             },
             Phase::Turn(turn) if turn.id == id && turn.written => {
                 if let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Idle) {

@@ -21,6 +21,7 @@ mod saved;
 mod tally;
 mod tool;
 mod turn;
+mod wake;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -85,6 +86,8 @@ pub enum Input {
     Request(Request),
     /// An event of an agent process.
     Agent(agents::Event),
+    /// The computer was asleep until now.
+    Woke,
     /// Time passed.
     Tick,
 }
@@ -126,6 +129,13 @@ pub enum Command {
         epoch: Epoch,
         /// The run.
         run: RunId,
+    },
+    /// Have an idle process prove that it is alive, before its next prompt.
+    Prove {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
     },
     /// Answer a permission that an agent asked for.
     Answer {
@@ -278,6 +288,11 @@ impl Engine {
             Input::Request(request) => self.request(store, request, now)?,
             Input::Agent(event) => {
                 self.agent_event(store, event, now)?;
+                Reply::Done
+            }
+            Input::Woke => {
+                self.touched = true;
+                self.woke();
                 Reply::Done
             }
             Input::Tick => {

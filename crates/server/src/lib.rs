@@ -1,6 +1,7 @@
 //! The service: the engine where delivery, storage and agents meet, and the HTTP API around it.
 
 pub mod backup;
+mod clock;
 pub mod engine;
 pub mod error;
 mod events;

@@ -3,13 +3,14 @@
 pub(crate) mod outside;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use agents::Agents;
-use delivery::{Moment, Timestamp};
 use storage::{Read, Reader, Sqlite, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::clock::Alarm;
+pub(crate) use crate::clock::Clock;
 use crate::engine::{Board, Command, Engine, Input, Now, Reply, Request, Tally};
 use crate::error::{ApiError, Code};
 use crate::events::Hub;
@@ -22,6 +23,9 @@ const REQUESTS_MAX: usize = 1_024;
 const BATCH_MAX: usize = 256;
 /// How long an event of an agent waits before it is tried again when it could not be stored (a full disk).
 const RETRY_AFTER: Duration = Duration::from_millis(500);
+
+/// How long nothing is looked at, at most.
+const LOOK_AFTER: Duration = Duration::from_secs(60);
 
 struct Asked {
     request: Request,
@@ -109,6 +113,7 @@ pub(crate) fn spawn(
         store,
         engine,
         clock,
+        alarm: Alarm::new(clock.reading()),
         start,
         agents,
         log,
@@ -131,29 +136,10 @@ pub(crate) struct Log {
     pub(crate) events_kept: u64,
 }
 
-/// Wall and monotonic time, read in one place.
-#[derive(Clone, Copy)]
-pub(crate) struct Clock {
-    zero: Instant,
-}
-
-impl Clock {
-    pub(crate) fn new() -> Self {
-        Self { zero: Instant::now() }
-    }
-
-    pub(crate) fn now(self) -> Now {
-        let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Now {
-            wall: Timestamp { ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX) },
-            mono: Moment { ms: u64::try_from(self.zero.elapsed().as_millis()).unwrap_or(u64::MAX) },
-        }
-    }
-}
-
 enum Job {
     Asked(Asked),
     Agent(agents::Event),
+    Woke,
     Tick,
 }
 
@@ -162,6 +148,7 @@ impl Job {
         match self {
             Self::Asked(asked) => Input::Request(asked.request.clone()),
             Self::Agent(event) => Input::Agent(event.clone()),
+            Self::Woke => Input::Woke,
             Self::Tick => Input::Tick,
         }
     }
@@ -171,6 +158,7 @@ struct Worker {
     store: Sqlite,
     engine: Engine,
     clock: Clock,
+    alarm: Alarm,
     start: StartAgents,
     agents: Agents,
     log: Log,
@@ -209,7 +197,9 @@ impl Worker {
                 }
             }
             let kept = std::mem::take(&mut self.kept);
-            let mut batch: Vec<Job> = kept.into_iter().map(Job::Agent).collect();
+            // First of all: what is asked of a process now is for one that lives.
+            let woke = self.alarm.rings(self.clock.reading()).then_some(Job::Woke);
+            let mut batch: Vec<Job> = woke.into_iter().chain(kept.into_iter().map(Job::Agent)).collect();
             batch.append(&mut jobs);
             while batch.len() < BATCH_MAX {
                 let Ok(ask) = asked.try_recv() else { break };
@@ -225,9 +215,9 @@ impl Worker {
             return RETRY_AFTER;
         }
         let now = self.clock.now().mono;
-        // Without a deadline the sleep only bounds how long nothing is looked at.
-        let due = self.engine.next_timeout().map_or(60_000, |due| due.ms.saturating_sub(now.ms));
-        Duration::from_millis(due)
+        // The wait is no longer for a late deadline: it stands still while the computer sleeps.
+        let due = self.engine.next_timeout().map_or(u64::MAX, |due| due.ms.saturating_sub(now.ms));
+        Duration::from_millis(due).min(LOOK_AFTER)
     }
 
     /// What is to be done of what was asked; the rest is answered at once.
@@ -290,7 +280,7 @@ impl Worker {
     fn alone(&mut self, job: Job) {
         match job {
             Job::Agent(event) if !self.kept.is_empty() => self.kept.push(event),
-            Job::Asked(_) | Job::Agent(_) | Job::Tick => self.batch(vec![job]),
+            Job::Asked(_) | Job::Agent(_) | Job::Woke | Job::Tick => self.batch(vec![job]),
         }
     }
 
@@ -311,7 +301,7 @@ impl Worker {
                     self.give_up(event, &error);
                 }
             }
-            Job::Tick => {}
+            Job::Woke | Job::Tick => {}
         }
     }
 
@@ -325,7 +315,7 @@ impl Worker {
             }
             (Job::Agent(event), storage::Error::DiskFull) => self.kept.push(event),
             (Job::Agent(event), error) => self.give_up(event, &ApiError::from(error.clone())),
-            (Job::Tick, error) => {
+            (Job::Woke | Job::Tick, error) => {
                 tracing::error!(%error, "what is due could not be stored");
                 self.overdue = true;
             }
@@ -366,6 +356,9 @@ impl Worker {
                 }
                 Command::Answer { key, epoch, run, ask, choice } => {
                     self.agents.carry_out(agents::Command::Answer { key, epoch, run, ask, choice });
+                }
+                Command::Prove { key, epoch } => {
+                    self.agents.carry_out(agents::Command::Prove { key, epoch });
                 }
                 Command::End { key, epoch } => self.agents.carry_out(agents::Command::End { key, epoch }),
                 Command::Stream { key, run, piece } => self.log.hub.stream(key, run, &piece),

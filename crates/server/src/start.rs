@@ -76,6 +76,7 @@ impl StartAgents {
             tools: None,
             trust: None,
             before: None,
+            reload: None,
             hide: Some(Hide { folder: self.data.clone(), but: PathBuf::from("/") }),
             sight: self.sight,
             mark: self.mark(),

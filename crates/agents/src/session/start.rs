@@ -26,6 +26,8 @@ pub(super) enum Asked {
     Resume,
     Load,
     Model,
+    /// Whether it is alive, long after its start.
+    Alive,
 }
 
 impl Asked {
@@ -37,6 +39,7 @@ impl Asked {
             Self::Resume => "session/resume",
             Self::Load => "session/load",
             Self::Model => "the setting of its model",
+            Self::Alive => "whether it is alive",
         }
     }
 
@@ -44,7 +47,7 @@ impl Asked {
     pub(super) fn reloads(self) -> bool {
         match self {
             Self::List | Self::Resume | Self::Load => true,
-            Self::Initialize | Self::NewSession | Self::Model => false,
+            Self::Initialize | Self::NewSession | Self::Model | Self::Alive => false,
         }
     }
 }

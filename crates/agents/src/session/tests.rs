@@ -8,6 +8,7 @@ use super::*;
 use crate::message::{Stop, Turn};
 
 mod permissions;
+mod proof;
 mod reload;
 mod start;
 mod tools;

@@ -141,6 +141,10 @@ impl World {
         self.agents.carry_out(Command::Answer { key: key(), epoch: Epoch(1), run, ask, choice });
     }
 
+    pub(crate) fn prove(&self) {
+        self.agents.carry_out(Command::Prove { key: key(), epoch: Epoch(1) });
+    }
+
     pub(crate) fn end(&self) {
         self.agents.carry_out(Command::End { key: key(), epoch: Epoch(1) });
     }

@@ -8,6 +8,7 @@ mod policies;
 mod projects;
 mod saved;
 mod tools;
+mod wake;
 mod world;
 
 use agents::{Event, EventKind, Stop, Turn, Update};

@@ -14,6 +14,7 @@
 //! | `reload` | how: some of `load`, `resume`, `list`; default `["load"]` with a store, else none |
 //! | `load`, `resume` | steps taken before it answers that request; default `[{"replay": 0}]` and none |
 //! | `ignore_eof` | true: it lives on when its input ends; else it exits with 0 at once, wherever it is |
+//! | `deaf` true | it answers no request that it does not know; else with an error |
 //! | `start`, `initialize`, `new`, `cancel` | steps taken before it reads anything, before it answers that request, and when a cancel arrives |
 //! | `prompt` | steps of a turn; default `[{"echo": 0}]` |
 //! | `prompts` | steps of the first, second, … turn; `prompt` counts after the last |

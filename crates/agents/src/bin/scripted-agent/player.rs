@@ -122,7 +122,14 @@ impl Player {
                 self.set_model(&message["id"], &params["modelId"]);
                 return;
             }
-            Some(_) | None => return,
+            Some(method) => {
+                if self.script.field("deaf") != true && !message["id"].is_null() {
+                    let error = json!({ "code": -32601, "message": format!("no method {method}") });
+                    line::write(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error }));
+                }
+                return;
+            }
+            None => return,
         };
         self.answer(&steps, Request::new(message["id"].clone(), result));
     }

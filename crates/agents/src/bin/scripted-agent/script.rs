@@ -9,7 +9,7 @@ pub(crate) struct Script {
 }
 
 /// The fields that a script may have.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "native",
     "version",
     "system_prompt",
@@ -20,6 +20,7 @@ const FIELDS: [&str; 16] = [
     "load",
     "resume",
     "ignore_eof",
+    "deaf",
     "start",
     "initialize",
     "new",

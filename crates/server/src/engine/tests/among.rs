@@ -51,6 +51,7 @@ impl Two {
             crate::engine::Command::Prompt { key: at, .. } => *at == key,
             crate::engine::Command::Start { .. }
             | crate::engine::Command::Cancel { .. }
+            | crate::engine::Command::Prove { .. }
             | crate::engine::Command::End { .. }
             | crate::engine::Command::Stream { .. }
             | crate::engine::Command::Answer { .. }

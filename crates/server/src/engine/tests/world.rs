@@ -18,6 +18,8 @@ pub(super) struct World {
     pub(super) store: Sqlite,
     pub(super) engine: Engine,
     pub(super) mono: u64,
+    /// How far the wall clock was set away from the other.
+    pub(super) wall_set: i64,
     /// Commands that were given and not looked at yet.
     pub(super) given: Vec<Command>,
 }
@@ -48,17 +50,17 @@ impl World {
         store.add_binding(&new, at).unwrap();
         store.add_binding(&NewBinding { handle: "codex".to_owned(), ..new }, at).unwrap();
         let engine = recover(&mut store);
-        Self { folder, store, engine, mono: 0, given: Vec::new() }
+        Self { folder, store, engine, mono: 0, wall_set: 0, given: Vec::new() }
     }
 
     /// A new server on the same folder, as after a crash.
     pub(super) fn restart(self) -> Self {
-        let Self { folder, store, mono, .. } = self;
+        let Self { folder, store, mono, wall_set, .. } = self;
         drop(store);
         let mut store = Sqlite::open(folder.path(), Timestamp { ms: 0 }).unwrap();
         let mut engine = recover(&mut store);
         let given = std::iter::from_fn(|| engine.next_command()).collect();
-        Self { folder, store, engine, mono, given }
+        Self { folder, store, engine, mono, wall_set, given }
     }
 
     /// A server on what a backup has of this one, which goes on.
@@ -70,7 +72,7 @@ impl World {
         let mut store = Sqlite::open(data, Timestamp { ms: 0 }).unwrap();
         let mut engine = recover(&mut store);
         let given = std::iter::from_fn(|| engine.next_command()).collect();
-        Self { folder, store, engine, mono: self.mono, given }
+        Self { folder, store, engine, mono: self.mono, wall_set: self.wall_set, given }
     }
 
     /// The folder of its files.
@@ -79,7 +81,8 @@ impl World {
     }
 
     pub(super) fn step(&mut self, input: &Input) -> Result<Reply, ApiError> {
-        let now = now(self.mono);
+        let mut now = now(self.mono);
+        now.wall.ms += self.wall_set;
         let mut answer = None;
         let engine = &mut self.engine;
         let stepped = self.store.atomic(&mut |tx| {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{Player, Request};
-use crate::store::Store;
 use crate::daemon::Environment;
+use crate::store::Store;
 use crate::tool_client::ToolClient;
 use crate::{daemon, line};
 
