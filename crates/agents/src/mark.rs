@@ -16,24 +16,25 @@ pub(crate) const VARIABLE: &str = "HIGHWATER_AGENT";
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
     text: String,
-    records: Arc<Path>,
-    epoch: Epoch,
+    /// Where its holder is recorded, and under which epoch; an errand, which lives for a moment, has no record.
+    recorded: Option<(Arc<Path>, Epoch)>,
 }
 
 impl Mark {
     /// Of the process of this epoch.
     pub(crate) fn new(server: &str, records: &Arc<Path>, epoch: Epoch) -> Self {
-        Self { text: format!("{server}:{}", epoch.0), records: Arc::clone(records), epoch }
+        Self { text: format!("{server}:{}", epoch.0), recorded: Some((Arc::clone(records), epoch)) }
     }
 
     /// Records its holder.
     pub(crate) fn record(&self, holder: u32) -> io::Result<Option<Record>> {
-        Record::write(&self.records, self.epoch, holder)
+        let Some((records, epoch)) = &self.recorded else { return Ok(None) };
+        Record::write(records, *epoch, holder)
     }
 
     /// The mark of an errand's tree.
     pub(crate) fn errand(server: &str, number: u64) -> Self {
-        Self(format!("{server}:errand-{number}"))
+        Self { text: format!("{server}:errand-{number}"), recorded: None }
     }
 
     /// As a variable of the environment.

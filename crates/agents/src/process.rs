@@ -116,8 +116,8 @@ async fn before(spec: &Spec, orders: &mut mpsc::Receiver<Order>, outlet: &mut Ou
                     outlet.push(EventKind::TurnFailed { run, reason });
                     outlet.flush().await;
                 }
-                // There is no turn.
-                Some(Order::Cancel(_) | Order::Answer { .. }) => {}
+                // There is no turn, and nothing yet that could prove anything.
+                Some(Order::Cancel(_) | Order::Answer { .. } | Order::Prove) => {}
             },
         }
     }

@@ -63,7 +63,7 @@ pub(super) enum Key {
 
 impl Key {
     /// All of them, in the order of the documentation.
-    pub(super) const ALL: [Self; 24] = [
+    pub(super) const ALL: [Self; 25] = [
         Self::Data,
         Self::Listen,
         Self::PublicUrl,

@@ -25,7 +25,9 @@ fn told(world: &mut World) -> (Vec<Epoch>, Vec<Epoch>) {
         Command::Start { .. }
         | Command::Prompt { .. }
         | Command::Cancel { .. }
+        | Command::Answer { .. }
         | Command::Stream { .. }
+        | Command::Tidy(_)
         | Command::RunsEnded => true,
     });
     (proves, ends)
