@@ -90,10 +90,7 @@ pub async fn serve(
     keep_memory();
     let clock = Clock::new();
     let mut store = open(&settings.data, clock.now().wall)?;
-    let data =
-        settings.data.canonicalize().map_err(|error| io("find the data folder", &settings.data, &error))?;
-    // One that a killed server left behind: its port may be anybody's by now.
-    let _ = std::fs::remove_file(data.join(SERVER_FILE));
+    let data = own(&settings.data)?;
     let token = owner_token(&data)?;
     let (listener, address) = listen(settings.network.listen()).await?;
     let site = Site::new(settings.network, address);
@@ -162,6 +159,13 @@ pub async fn serve(
     Connections { hub, rounds, close, served }.end().await;
     let _ = std::fs::remove_file(data.join(SERVER_FILE));
     Ok(())
+}
+
+/// The data folder's path, without what a killed server left there: its port may be anybody's by now.
+fn own(data: &Path) -> Result<PathBuf, ServeError> {
+    let data = data.canonicalize().map_err(|error| io("find the data folder", data, &error))?;
+    let _ = std::fs::remove_file(data.join(SERVER_FILE));
+    Ok(data)
 }
 
 async fn listen(at: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeError> {
