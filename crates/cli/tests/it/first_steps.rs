@@ -342,7 +342,10 @@ fn bash_understands_its_completions() {
     let script = server.ok(&["completions", "bash"]);
     let mut bash = crate::server::command(std::path::Path::new("/bin/bash"));
     let words = "COMP_WORDS=(highwater cha); COMP_CWORD=1; _highwater highwater cha highwater; echo \"${COMPREPLY[*]}\"";
-    let output = bash.args(["--norc", "-c", &format!("{script}\n{words}")]).output().unwrap();
+    let home = tempfile::TempDir::new().unwrap();
+    let file = home.path().join("completions.bash");
+    std::fs::write(&file, format!("{script}\n{words}")).unwrap();
+    let output = bash.arg("--norc").arg(&file).output().unwrap();
     assert!(output.stderr.is_empty(), "{output:?}");
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "channel\n");
 }
