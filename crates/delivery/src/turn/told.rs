@@ -31,7 +31,13 @@ pub struct Told {
     pub framing: Option<String>,
     /// Turns in a row in which its process went away by itself.
     pub crashes: u32,
+    /// How many turns failed because the provider took the request for invalid, since one did not fail.
+    pub refused: u32,
 }
+
+/// Turns refused as invalid after which what is invalid must be in the session itself: the first may have been the fault
+/// of its own message.
+const REFUSED_MAX: u32 = 2;
 
 impl Told {
     /// The agent reported how full its context is; a fall by a tenth means that it compacted. Falls in small
@@ -85,11 +91,28 @@ impl Told {
         self.crashes = 0;
     }
 
+    /// A turn failed, since the provider took the request for invalid.
+    pub fn refused(&mut self) {
+        self.failed();
+        self.refused = self.refused.saturating_add(1);
+    }
+
+    /// The provider took a turn.
+    pub fn accepted(&mut self) {
+        self.refused = 0;
+    }
+
+    /// Whether something in the session makes every turn of it fail: only a new one helps.
+    pub fn is_poisoned(&self) -> bool {
+        self.refused >= REFUSED_MAX
+    }
+
     /// A turn was committed, answered in `answer_bytes` bytes. If the session compacted since the turn was put
     /// together, the next one is full all the same.
     pub fn committed(&mut self, telling: Telling, answer_bytes: u64) {
         self.payload = telling.payload.filter(|_| telling.compactions == self.compactions);
         self.brief = Some(BRIEF.clone());
+        self.accepted();
         self.turn_bytes = if telling.full {
             0
         } else {
