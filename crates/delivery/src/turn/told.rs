@@ -89,17 +89,13 @@ impl Told {
     /// A turn was answered.
     pub fn answered(&mut self) {
         self.crashes = 0;
+        self.refused = 0;
     }
 
     /// A turn failed, since the provider took the request for invalid.
     pub fn refused(&mut self) {
         self.failed();
         self.refused = self.refused.saturating_add(1);
-    }
-
-    /// The provider took a turn.
-    pub fn accepted(&mut self) {
-        self.refused = 0;
     }
 
     /// Whether something in the session makes every turn of it fail: only a new one helps.
@@ -112,7 +108,6 @@ impl Told {
     pub fn committed(&mut self, telling: Telling, answer_bytes: u64) {
         self.payload = telling.payload.filter(|_| telling.compactions == self.compactions);
         self.brief = Some(BRIEF.clone());
-        self.accepted();
         self.turn_bytes = if telling.full {
             0
         } else {
