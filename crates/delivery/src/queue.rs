@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::faults::{Rule, broken};
 use crate::model::{Key, RunId};
 
 /// What happened.
@@ -78,7 +79,8 @@ impl Queue {
     pub fn next_command(&mut self) -> Option<Command> {
         let (_, key) = self.free.pop_first()?;
         let line = self.lines.get_mut(&key)?;
-        let run = line.waiting.pop_front()?;
+        let run =
+            if broken(Rule::TurnsInOrder) { line.waiting.pop_back()? } else { line.waiting.pop_front()? };
         line.head = Head::Taken(run.clone());
         Some(Command::Begin { key, run })
     }
