@@ -2,6 +2,7 @@
 
 use agents::{Begun, EventKind, Started, Stop, Turn, Update};
 use delivery::answer::{MESSAGE_BYTES_MAX, split};
+use delivery::faults::{Rule, broken};
 use delivery::model::{AuthorKind, Epoch, Key, NativeId, RunId, SessionPolicy};
 use delivery::residency::{self, After, EndReason};
 use delivery::turn::Lease;
@@ -9,9 +10,9 @@ use delivery::{Author, queue};
 use serde_json::json;
 use storage::{Binding, Ending, Run, RunStatus, Store, Usage};
 
-use super::run::{read_told, say, tell_end, write_told};
+use super::run::{MESSAGE_DELETED, read_told, say, tell_end, write_told};
 use super::saved::{self, FRESH, MAY_LIVE, SAME_ID, let_go};
-use super::{Command, Engine, Live, Now, Piece, host};
+use super::{Command, Engine, Live, LiveTurn, Now, Piece, host};
 use crate::error::ApiError;
 use crate::preset;
 
@@ -33,7 +34,8 @@ impl Engine {
         now: Now,
     ) -> Result<(), ApiError> {
         let agents::Event { key, epoch, kind } = event;
-        if self.live.get(&key).is_none_or(|live| live.epoch != epoch) {
+        let is_of_now = |live: &Live| live.epoch == epoch || broken(Rule::OldEpochsAreDead);
+        if !self.live.get(&key).is_some_and(is_of_now) {
             return Ok(());
         }
         match kind {
@@ -242,7 +244,7 @@ impl Engine {
                     tell_end(store, &run, status, note, now)?;
                 }
             }
-            (RunStatus::Succeeded, None) if posts > 0 => {}
+            (RunStatus::Succeeded, None) if posts > 0 || broken(Rule::SilenceIsTold) => {}
             (RunStatus::Succeeded, None) => tell_end(store, &run, status, "(no reply)", now)?,
             (RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined, _) => {
                 tell_end(store, &run, status, error.as_deref().unwrap_or("by request"), now)?;
@@ -260,6 +262,7 @@ impl Engine {
             _ if doubted => After::End,
             SessionPolicy::Resident => After::Keep,
             SessionPolicy::Saved => After::Save,
+            SessionPolicy::Fresh if broken(Rule::FreshEachRun) => After::Keep,
             SessionPolicy::Fresh => After::End,
         }
     }
@@ -317,17 +320,13 @@ impl Engine {
         };
         let reason = reason.unwrap_or_else(|| "its process was ended".to_owned());
         match turn {
-            Some(turn) if turn.written || turn.cancelling || self.tried.contains(&turn.run) => {
+            Some(turn) if self.may_have_begun(&turn) => {
                 self.turn_failed(store, &key, &turn.run, &reason, now)?;
                 if ending.is_none() {
                     saved::crashed(store, &key)?;
                 }
             }
-            Some(turn) => {
-                store.unstage(&turn.run, now.wall)?;
-                self.touched = true;
-                self.tried.insert(turn.run);
-            }
+            Some(turn) => self.wait_again(store, &turn.run, now)?,
             None => {}
         }
         let_go(store, &key, ending, &session_end(ending, &reason), now)?;
@@ -349,6 +348,25 @@ impl Engine {
             self.forget(&run, queue::Event::Ended { key: key.clone(), run: run.clone() });
         } else if self.queue.current(&key).is_some() {
             self.residency.handle(residency::Event::Wanted(key), now.mono);
+        }
+        Ok(())
+    }
+
+    /// Whether a turn whose process is gone is not begun again: its prompt may have been read, or was lost once before.
+    fn may_have_begun(&self, turn: &LiveTurn) -> bool {
+        let written = turn.written && !broken(Rule::WrittenFails);
+        written || turn.cancelling || self.tried.contains(&turn.run) || broken(Rule::UnwrittenIsTriedAgain)
+    }
+
+    /// A run whose prompt was never written waits for another process, once; not if its message was deleted meanwhile,
+    /// since what was deleted before it was shown is never shown (4.9).
+    fn wait_again(&mut self, store: &mut dyn Store, id: &RunId, now: Now) -> Result<(), ApiError> {
+        store.unstage(id, now.wall)?;
+        self.touched = true;
+        self.tried.insert(id.clone());
+        let run = store.run(id)?;
+        if store.message(&run.message)?.row.deleted_seq.is_some() {
+            self.cancel_queued(store, &run, MESSAGE_DELETED, now)?;
         }
         Ok(())
     }

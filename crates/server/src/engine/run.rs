@@ -1,5 +1,6 @@
 //! How runs end: visibly, once, and with their key free for the next.
 
+use delivery::faults::{Rule, broken};
 use delivery::model::{AuthorKind, Key, MessageId, RunId};
 use delivery::residency::{self, After};
 use delivery::turn::Told;
@@ -14,6 +15,9 @@ use crate::error::ApiError;
 
 /// Why sessions end with their server.
 const RESTARTED: &str = "the server was restarted";
+
+/// Why a run whose message is gone does not begin.
+pub(super) const MESSAGE_DELETED: &str = "its message was deleted";
 
 /// Why sessions end when a backup is restored.
 const RESTORED_SESSION: &str = "the server was restored from a backup";
@@ -35,6 +39,11 @@ impl Engine {
             match run.status {
                 RunStatus::Queued if restored => {
                     self.end_visibly(store, &run, RunStatus::Cancelled, RESTORED, now)?;
+                }
+                RunStatus::Queued if broken(Rule::QueuedIsPickedUp) => {}
+                RunStatus::Running if broken(Rule::BegunIsNotBegunAgain) => {
+                    store.unstage(&run.id, now.wall)?;
+                    self.enqueue(&run);
                 }
                 RunStatus::Queued => self.enqueue(&run),
                 RunStatus::Running => {
@@ -248,7 +257,7 @@ pub(super) fn say(
     };
     let new = NewMessage {
         channel: run.key.channel.clone(),
-        thread: live_thread(store, run.thread.as_ref())?,
+        thread: live_thread(store, run.thread.as_ref().filter(|_| !broken(Rule::RepliesInPlace)))?,
         author,
         native,
         run: Some(run.id.clone()),
