@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sim", &["delivery", "cost"]),
     ("provider", &["cost"]),
     ("bench", &["server", "sim"]),
+    ("world", &["server"]),
     ("delivery", &[]),
     ("cost", &[]),
     ("xtask", &[]),

@@ -1,0 +1,277 @@
+//! The reference model: slow and obvious, written from the rules. It is told what went in, and says what must have come
+//! of it.
+
+mod agent;
+mod among;
+pub(crate) mod chat;
+mod clean;
+mod compare;
+mod deliver;
+mod page;
+mod people;
+mod pool;
+mod restart;
+mod run;
+pub(crate) mod session;
+mod telling;
+mod turn;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use delivery::Moment;
+use delivery::model::{Epoch, Key, MessageId, NativeId, RunId};
+use server::engine::{Command, Input, Now, Reply, Request};
+use server::error::ApiError;
+use storage::{PlacedWatermark, Run as StoredRun, RunStatus};
+
+use self::chat::{Chat, Events};
+use self::session::{How, Memory, Place, Session, Telling};
+use crate::breach::{Breach, Checked, ensure};
+use crate::setup::Setup;
+
+/// What one input did, as it was seen within its transaction.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// `None`: a new server began where the last one stopped.
+    pub(crate) input: Option<Input>,
+    pub(crate) now: Now,
+    pub(crate) reply: Result<Reply, ApiError>,
+    pub(crate) commands: VecDeque<Command>,
+    pub(crate) events: Events,
+    /// Runs that have not ended, and those that ended by this.
+    pub(crate) runs: Vec<StoredRun>,
+    /// All watermarks, if a run ended.
+    pub(crate) marks: Option<Vec<PlacedWatermark>>,
+    /// The session that the key of an agent's event has now.
+    pub(crate) session: Option<storage::Session>,
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) id: RunId,
+    pub(crate) key: Key,
+    pub(crate) message: MessageId,
+    pub(crate) thread: Place,
+    pub(crate) status: RunStatus,
+    pub(crate) retry_of: Option<RunId>,
+    /// Whether it had a turn.
+    pub(crate) began: bool,
+    /// Whether its prompt was lost once, before it was written.
+    lost: bool,
+}
+
+/// A process, from the command to start it to the event that it is gone.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    pub(crate) epoch: Epoch,
+    pub(crate) phase: Phase,
+    /// Its session, once that began.
+    pub(crate) native: Option<NativeId>,
+    /// Why it must end as soon as it has no turn.
+    doom: Option<Doom>,
+}
+
+/// Why a process must end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doom {
+    /// A fresh session was asked for, or the policy says so.
+    Fresh,
+    /// Its agent was removed.
+    Removed,
+    /// The server stops.
+    Stop,
+}
+
+/// How far a process is.
+#[derive(Clone, Debug)]
+pub(crate) enum Phase {
+    Starting,
+    Idle { since: Moment },
+    Busy(Box<Turn>),
+    Ending,
+}
+
+/// A turn that is under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    pub(crate) run: RunId,
+    pub(crate) written: bool,
+    cancel: Cancel,
+    declined: Option<String>,
+    posts: u32,
+    answer_bytes: usize,
+    refusals: u32,
+    /// `None` in direct conversations.
+    telling: Option<Telling>,
+    place: Place,
+    /// What the session has been given of the place if it counts.
+    after: Option<Memory>,
+    shown: Vec<(MessageId, u32, How)>,
+    /// Pages: each message with the places that it stands in.
+    fetched: Vec<(MessageId, u32, Vec<Place>)>,
+}
+
+/// Whether a turn was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cancel {
+    Not,
+    /// It must be told to its process.
+    Asked,
+    Told,
+}
+
+/// A key that wants a turn, since when: in turns that were given.
+#[derive(Clone, Debug)]
+struct Wish {
+    key: Key,
+    grants_before: u64,
+}
+
+/// Whether what time makes due must be done by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Time {
+    Now,
+    /// With the tick that ends the transaction.
+    Later,
+}
+
+/// Whether work is taken on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doors {
+    Open,
+    Closed,
+}
+
+/// The model.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    pub(crate) chat: Chat,
+    pool: usize,
+    recipients_max: usize,
+    /// Run `r1` first.
+    pub(crate) runs: Vec<Run>,
+    /// Runs that have not ended, in the order of their turns.
+    pub(crate) queues: BTreeMap<Key, VecDeque<RunId>>,
+    pub(crate) processes: BTreeMap<Key, Process>,
+    pub(crate) sessions: BTreeMap<NativeId, Session>,
+    /// Handles of agents whose command cannot be started.
+    pub(crate) missing: BTreeSet<String>,
+    pub(crate) doors: Doors,
+    wishes: Vec<Wish>,
+    grants: u64,
+    last_epoch: Epoch,
+}
+
+impl Model {
+    pub(crate) fn new(setup: &Setup) -> Self {
+        Self {
+            chat: Chat::default(),
+            pool: setup.pool,
+            recipients_max: usize::try_from(setup.recipients_max).unwrap_or(usize::MAX),
+            runs: Vec::new(),
+            queues: BTreeMap::new(),
+            processes: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            missing: BTreeSet::new(),
+            doors: Doors::Open,
+            wishes: Vec::new(),
+            grants: 0,
+            last_epoch: Epoch(0),
+        }
+    }
+
+    /// Takes in what one input did; a breach if anything else should have come of it.
+    pub(crate) fn apply(&mut self, mut seen: Seen) -> Checked {
+        let mut time = Time::Later;
+        match seen.input.take() {
+            None => self.restarted(&mut seen)?,
+            Some(Input::Request(request)) => self.request(request, &mut seen)?,
+            Some(Input::Agent(event)) => self.agent_event(event, &mut seen)?,
+            Some(Input::Tick) => time = Time::Now,
+        }
+        ensure!(seen.events.is_empty(), "2", "more happened than should: {:?}", seen.events);
+        self.pumped(&mut seen, time)?;
+        self.compare(&seen)
+    }
+
+    fn request(&mut self, request: Request, seen: &mut Seen) -> Checked {
+        match request {
+            Request::Post(post) => self.post(&post, seen),
+            Request::Edit { message, text } => self.edit(&message, &text, seen),
+            Request::Delete { message } => self.delete(&message, seen),
+            Request::Cancel { run } => self.cancel(&run, seen),
+            Request::Retry { run } => self.retry(&run, seen),
+            Request::Fresh { channel, handle } => self.fresh(&channel, &handle, seen),
+            Request::AddAgent { channel, new } => self.add_agent(&channel, &new, seen),
+            Request::RemoveAgent { channel, handle } => self.remove_agent(&channel, &handle, seen),
+            Request::Tool(call) => self.tool(*call, seen),
+            Request::Shutdown => {
+                self.stop();
+                Ok(())
+            }
+            Request::CancelTurns => {
+                let keys: Vec<Key> = self.processes.keys().cloned().collect();
+                keys.iter().for_each(|key| self.ask_to_cancel(key));
+                Ok(())
+            }
+            Request::As(..)
+            | Request::AddChannel { .. }
+            | Request::Act(_)
+            | Request::ImportWatermarks(_)
+            | Request::Import(_) => Err(Breach::new("model", "this is not modelled")),
+        }
+    }
+
+    pub(crate) fn run(&self, id: &RunId) -> Option<&Run> {
+        let n: usize = id.as_str().strip_prefix('r')?.parse().ok()?;
+        self.runs.get(n.checked_sub(1)?)
+    }
+
+    fn run_mut(&mut self, id: &RunId) -> Checked<&mut Run> {
+        let n = id.as_str().strip_prefix('r').and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
+        let run = n.checked_sub(1).and_then(|at| self.runs.get_mut(at));
+        run.ok_or_else(|| Breach::new("model", format!("no run {id}")))
+    }
+
+    fn known_run(&self, id: &RunId) -> Checked<Run> {
+        self.run(id).cloned().ok_or_else(|| Breach::new("model", format!("no run {id}")))
+    }
+
+    /// The runs of a key that have not ended, the next or present one first.
+    pub(crate) fn queue(&self, key: &Key) -> impl Iterator<Item = &RunId> {
+        self.queues.get(key).into_iter().flatten()
+    }
+
+    /// The turn that a key has.
+    pub(crate) fn turn(&self, key: &Key) -> Option<&Turn> {
+        match &self.processes.get(key)?.phase {
+            Phase::Busy(turn) => Some(turn),
+            Phase::Starting | Phase::Idle { .. } | Phase::Ending => None,
+        }
+    }
+
+    fn turn_mut(&mut self, key: &Key) -> Option<&mut Turn> {
+        match &mut self.processes.get_mut(key)?.phase {
+            Phase::Busy(turn) => Some(turn),
+            Phase::Starting | Phase::Idle { .. } | Phase::Ending => None,
+        }
+    }
+
+    /// The session of a key's process, if that has one.
+    fn session_mut(&mut self, key: &Key) -> Option<&mut Session> {
+        let native = self.processes.get(key)?.native.clone()?;
+        self.sessions.get_mut(&native)
+    }
+}
+
+/// A refusal must be one, and what is allowed must be done.
+fn expect_refusal(seen: &Seen, what: &str) -> Checked {
+    ensure!(seen.reply.is_err(), "2", "{what} was not refused: {:?}", seen.reply);
+    Ok(())
+}
+
+fn expect_done(seen: &Seen, what: &str) -> Checked {
+    ensure!(seen.reply.is_ok(), "2", "{what} was refused: {:?}", seen.reply);
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! What agents report, and what must become of their turns.
+
+use agents::{Event, EventKind, Started, Stop, Turn as Answer, Update};
+use delivery::model::{Key, RunId, SessionPolicy};
+use delivery::{AuthorKind, Policy, prose};
+use storage::RunStatus;
+
+use super::chat::Wanted;
+use super::people::leading;
+use super::session::Session;
+use super::{Cancel, Doom, Model, Phase, Run, Seen};
+use crate::breach::{Breach, Checked, ensure};
+
+impl Model {
+    /// What comes under another epoch than the present one changes nothing (5.7).
+    pub(super) fn agent_event(&mut self, event: Event, seen: &mut Seen) -> Checked {
+        let Event { key, epoch, kind } = event;
+        ensure!(seen.reply.is_ok(), "5.7", "{kind:?} was refused: {:?}", seen.reply);
+        if self.processes.get(&key).is_none_or(|process| process.epoch != epoch) {
+            return Ok(());
+        }
+        let has = |run: &RunId| self.turn(&key).is_some_and(|turn| turn.run == *run);
+        match kind {
+            EventKind::Started(started) => self.started(&key, &started, seen),
+            EventKind::PromptWritten { run } if has(&run) => {
+                if let Some(turn) = self.turn_mut(&key) {
+                    turn.written = true;
+                }
+                Ok(())
+            }
+            EventKind::Update { run, update } if has(&run) => self.update(&key, update, seen),
+            EventKind::TurnEnded { run, turn } if has(&run) => self.turn_ended(&key, &run, &turn, seen),
+            EventKind::TurnFailed { run, reason } if has(&run) => self.turn_failed(&key, &run, &reason, seen),
+            EventKind::PromptWritten { .. }
+            | EventKind::Update { .. }
+            | EventKind::TurnEnded { .. }
+            | EventKind::TurnFailed { .. } => Ok(()),
+            EventKind::Exited { reason } => self.exited(&key, reason.as_deref(), seen),
+        }
+    }
+
+    /// A new session: its native id is its own, whatever the agent says.
+    fn started(&mut self, key: &Key, started: &Started, seen: &Seen) -> Checked {
+        let spec = self.chat.spec(key)?;
+        let system = system_prompt(spec).filter(|_| started.system_prompt);
+        let Some(process) = self.processes.get_mut(key) else { return Ok(()) };
+        let stored = seen.session.as_ref().filter(|session| session.epoch == process.epoch);
+        let Some(stored) = stored else {
+            return Err(Breach::new("6.2", format!("{key:?} has no session after its start")));
+        };
+        ensure!(
+            !self.sessions.contains_key(&stored.native) && stored.system == system,
+            "5.2",
+            "session {} of {key:?} is not new, or has another system prompt",
+            stored.native
+        );
+        process.native = Some(stored.native.clone());
+        if matches!(process.phase, Phase::Starting) {
+            process.phase = Phase::Idle { since: seen.now.mono };
+        }
+        let session = Session {
+            key: key.clone(),
+            native: stored.native.clone(),
+            epoch: process.epoch,
+            system,
+            warm: false,
+            told: Default::default(),
+            places: Default::default(),
+            known: Default::default(),
+            shown: Vec::new(),
+        };
+        self.sessions.insert(stored.native.clone(), session);
+        Ok(())
+    }
+
+    fn update(&mut self, key: &Key, update: Update, seen: &mut Seen) -> Checked {
+        match update {
+            Update::Text(piece) => {
+                if let Some(turn) = self.turn_mut(key) {
+                    turn.answer_bytes += piece.len();
+                }
+            }
+            Update::Used(used) => {
+                if let Some(session) = self.session_mut(key) {
+                    session.told.used(used);
+                }
+            }
+            Update::Compacted => {
+                if let Some(session) = self.session_mut(key) {
+                    session.told.compacted();
+                }
+            }
+            Update::PermissionRejected { title, .. } => {
+                let Some(turn) = self.turn_mut(key) else { return Ok(()) };
+                turn.refusals += 1;
+                // More of them are steps of the run alone.
+                if turn.refusals <= 5 {
+                    let run = turn.run.clone();
+                    self.tell_end(&run, RunStatus::Running, Some(&title), seen)?;
+                }
+            }
+            Update::ToolCall { .. } | Update::ToolUpdate { .. } | Update::Plan(_) | Update::Other => {}
+        }
+        Ok(())
+    }
+
+    fn turn_ended(&mut self, key: &Key, id: &RunId, answer: &Answer, seen: &mut Seen) -> Checked {
+        let run = self.known_run(id)?;
+        let turn = self.turn(key);
+        let (declined, posts) = turn.map_or((None, 0), |turn| (turn.declined.clone(), turn.posts));
+        let said = answer.text.as_deref();
+        let status = match (&declined, answer.stop, said) {
+            (Some(_), ..) => RunStatus::Declined,
+            (None, Stop::EndTurn, _) | (None, Stop::MaxTokens | Stop::MaxRequests, Some(_)) => {
+                RunStatus::Succeeded
+            }
+            (None, Stop::Cancelled, _) => RunStatus::Cancelled,
+            (None, Stop::MaxTokens | Stop::MaxRequests, None) | (None, Stop::Refusal, _) => RunStatus::Failed,
+        };
+        match (status, said) {
+            (RunStatus::Succeeded, Some(text)) => {
+                self.reply(&run, text, seen)?;
+                if answer.stop != Stop::EndTurn {
+                    self.tell_end(id, status, Some("was cut"), seen)?;
+                }
+            }
+            (RunStatus::Succeeded, None) if posts > 0 => {}
+            (RunStatus::Succeeded, None) => self.tell_end(id, status, Some("(no reply)"), seen)?,
+            (RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined, _) => {
+                self.tell_end(id, status, declined.as_deref(), seen)?;
+            }
+            (RunStatus::Queued | RunStatus::Running, _) => {}
+        }
+        self.settle(key, status, seen)?;
+        self.leave_fresh(key)
+    }
+
+    /// A new session for every run, however the last one ended (6.5).
+    fn leave_fresh(&mut self, key: &Key) -> Checked {
+        if self.chat.spec(key)?.session == SessionPolicy::Fresh {
+            self.doom(key, Doom::Fresh);
+        }
+        Ok(())
+    }
+
+    /// The answer stands where the mention was, and may begin with whom it calls.
+    fn reply(&mut self, run: &Run, text: &str, seen: &mut Seen) -> Checked {
+        let own = self.chat.spec(&run.key)?.handle.clone();
+        let author = format!("@{own}");
+        let native = self.processes.get(&run.key).and_then(|process| process.native.clone());
+        let thread = self.live_thread(run)?;
+        let want = Wanted {
+            channel: &run.key.channel,
+            thread: thread.as_ref(),
+            kind: AuthorKind::Agent,
+            author: &author,
+            native: native.as_ref(),
+            run: Some(&run.id),
+            text,
+        };
+        let message = self.chat.expect(&mut seen.events, seen.now.wall, &want)?;
+        let is_direct = self.chat.rooms.get(&run.key.channel).is_some_and(|room| room.direct.is_some());
+        if is_direct {
+            return Ok(());
+        }
+        let is_known = |handle: &str| self.chat.agent(&run.key.channel, handle).is_some();
+        let named = leading(text, is_known).into_iter().filter(|handle| *handle != own);
+        let named = named.map(str::to_owned).collect();
+        self.call(run, &message, named, seen).map(drop)
+    }
+
+    fn turn_failed(&mut self, key: &Key, id: &RunId, reason: &str, seen: &mut Seen) -> Checked {
+        let cancelled = self.turn(key).is_some_and(|turn| turn.cancel != Cancel::Not);
+        let status = if cancelled { RunStatus::Cancelled } else { RunStatus::Failed };
+        self.tell_end(id, status, Some(reason), seen)?;
+        self.settle(key, status, seen)?;
+        self.leave_fresh(key)
+    }
+
+    /// A process is gone. What may have begun fails, what certainly has not is tried again, once.
+    fn exited(&mut self, key: &Key, reason: Option<&str>, seen: &mut Seen) -> Checked {
+        let Some(process) = self.processes.get(key).cloned() else { return Ok(()) };
+        match &process.phase {
+            Phase::Busy(turn) => {
+                let run = self.known_run(&turn.run)?;
+                let deleted = self.chat.known(&run.message)?.deleted.is_some();
+                if turn.written || turn.cancel != Cancel::Not || run.lost {
+                    self.turn_failed(key, &turn.run, reason.unwrap_or("ended"), seen)?;
+                } else {
+                    let lost = self.run_mut(&turn.run)?;
+                    lost.lost = true;
+                    lost.status = RunStatus::Queued;
+                    lost.began = false;
+                    if let Some(session) = self.session_mut(key) {
+                        session.shown.retain(|shown| shown.run != turn.run);
+                    }
+                    if deleted {
+                        self.end_run(&turn.run, RunStatus::Cancelled, seen)?;
+                    }
+                }
+            }
+            Phase::Starting => {
+                let next = self.queue(key).next().cloned();
+                if let Some(run) = next {
+                    self.tell_end(&run, RunStatus::Failed, reason, seen)?;
+                    self.close_run(&run, RunStatus::Failed)?;
+                }
+            }
+            Phase::Idle { .. } | Phase::Ending => {}
+        }
+        self.processes.remove(key);
+        Ok(())
+    }
+}
+
+/// What stands in a true system prompt: framing and brief, where the policy puts them there.
+pub(super) fn system_prompt(spec: &storage::NewBinding) -> Option<String> {
+    let brief = prose::channel_task_brief();
+    match spec.delivery {
+        Policy::Lean => Some(format!("{}\n\n{brief}", framing(spec))),
+        Policy::Base | Policy::Window => None,
+    }
+}
+
+/// The framing with the binding's own instructions behind it.
+pub(super) fn framing(spec: &storage::NewBinding) -> String {
+    match &spec.instructions {
+        Some(own) => format!("{}\n\n{own}", prose::FRAMING),
+        None => prose::FRAMING.to_owned(),
+    }
+}

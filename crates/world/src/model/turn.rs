@@ -1,0 +1,161 @@
+//! The exact text of a turn, from the lease and from what its session was given (section 3).
+
+use std::collections::VecDeque;
+
+use delivery::model::{Epoch, Key, MessageId, RunId, SessionPolicy};
+use delivery::{AuthorKind, Policy};
+use storage::{NewBinding, RunStatus};
+
+use super::agent::framing;
+use super::deliver::{Turn as Ask, deliver};
+use super::session::{How, Memory, Session, Shown, Telling};
+use super::{Cancel, Model, Phase, Run, Turn, clean};
+use crate::breach::{Breach, Checked, ensure};
+
+/// What a turn must say, and what comes of it.
+struct Due {
+    text: String,
+    telling: Option<Telling>,
+    after: Option<Memory>,
+    shown: Vec<(MessageId, u32, How)>,
+}
+
+impl Model {
+    /// A prompt was sent: it must be the next of its key, to a process that may have it, with exactly the text that its
+    /// session must be given now.
+    pub(super) fn prompted(&mut self, key: &Key, epoch: Epoch, id: &RunId, text: &str) -> Checked {
+        let due = self.queues.get(key).and_then(VecDeque::front).cloned();
+        ensure!(due.as_ref() == Some(id), "2.6", "{id} has a turn of {key:?} where {due:?} is due");
+        let Some(process) = self.processes.get(key) else {
+            return Err(Breach::new("6.4", format!("{id} is sent to {key:?}, which has no process")));
+        };
+        let is_idle = matches!(process.phase, Phase::Idle { .. });
+        ensure!(
+            process.epoch == epoch && is_idle && process.doom.is_none(),
+            "2.6",
+            "{id} is sent to {epoch:?} of {key:?}, which is {process:?}"
+        );
+        let native = process.native.clone();
+        let Some(session) = native.as_ref().and_then(|native| self.sessions.get(native)) else {
+            return Err(Breach::new("6.2", format!("{id} is sent to {key:?} without a session")));
+        };
+        let run = self.known_run(id)?;
+        let due = self.due(session, &run)?;
+        ensure!(text == due.text, "3", "{id} sends\n{text}\n--- where this is due:\n{}", due.text);
+        self.begin_turn(key, run, due);
+        Ok(())
+    }
+
+    fn due(&self, session: &Session, run: &Run) -> Checked<Due> {
+        let spec = self.chat.spec(&run.key)?;
+        let framing = if session.system.is_some() || session.warm { None } else { Some(framing(spec)) };
+        let is_direct = self.chat.rooms.get(&run.key.channel).is_some_and(|room| room.direct.is_some());
+        let due = if is_direct { self.direct(session, run)? } else { self.mention(session, run, spec)? };
+        let text = match framing {
+            Some(framing) => format!("{framing}\n\n{}", due.text),
+            None => due.text,
+        };
+        Ok(Due { text, ..due })
+    }
+
+    fn mention(&self, session: &Session, run: &Run, spec: &NewBinding) -> Checked<Due> {
+        let pending = self.pending(&run.key);
+        let delivery = deliver(
+            &self.chat,
+            session,
+            &Ask {
+                policy: spec.delivery,
+                keeps: keeps_session(spec),
+                channel: &run.key.channel,
+                thread: &run.thread,
+                addressed: &run.message,
+                pending: &pending,
+            },
+        );
+        let (text, telling) = self.user_turn(session, run, delivery.block.as_deref())?;
+        Ok(Due { text, telling: Some(telling), after: delivery.after, shown: delivery.shown })
+    }
+
+    /// The whole conversation to a new session, the newest message alone to one that knows the rest (3.3). None of these
+    /// worlds says 50,000 tokens.
+    fn direct(&self, session: &Session, run: &Run) -> Checked<Due> {
+        let newest = self.chat.known(&run.message)?;
+        if session.warm && !newest.text.trim().is_empty() {
+            let text = clean::text(&newest.text);
+            return Ok(Due { text, telling: None, after: None, shown: Vec::new() });
+        }
+        let pending = self.pending(&run.key);
+        let (mut said, mut shown) = (Vec::new(), Vec::new());
+        let place = self.chat.place(&run.key.channel, run.thread.as_ref());
+        let before = place.filter(|line| {
+            line.id != newest.id && !pending.contains(&line.id) && line.deleted.is_none() && !session.warm
+        });
+        for line in before {
+            let label = match line.kind {
+                AuthorKind::User => "User",
+                AuthorKind::Agent => "Assistant",
+                AuthorKind::System => continue,
+            };
+            said.push(format!("{label}: {}", clean::body(&line.text)));
+            shown.push((line.id.clone(), line.revision, How::Replay));
+        }
+        said.push(format!("User: {}", clean::body(&newest.text)));
+        Ok(Due { text: said.join("\n"), telling: None, after: None, shown })
+    }
+
+    /// Messages of the runs that wait behind the next of their key.
+    fn pending(&self, key: &Key) -> Vec<MessageId> {
+        let waiting = self.queue(key).skip(1);
+        waiting.filter_map(|id| self.run(id)).map(|run| run.message.clone()).collect()
+    }
+
+    fn begin_turn(&mut self, key: &Key, run: Run, due: Due) {
+        let revision = self.chat.line(&run.message).map_or(1, |line| line.revision);
+        let payload = (run.message.clone(), revision, How::Payload);
+        let shown: Vec<_> = [payload].into_iter().chain(due.shown).collect();
+        if let Some(session) = self.session_mut(key) {
+            session.warm = true;
+            session.shown.extend(shown.iter().map(|(message, revision, how)| Shown {
+                message: message.clone(),
+                revision: *revision,
+                run: run.id.clone(),
+                how: *how,
+                committed: false,
+            }));
+        }
+        let turn = Turn {
+            run: run.id.clone(),
+            written: false,
+            cancel: Cancel::Not,
+            declined: None,
+            posts: 0,
+            answer_bytes: 0,
+            refusals: 0,
+            telling: due.telling,
+            place: run.thread,
+            after: due.after,
+            shown,
+            fetched: Vec::new(),
+        };
+        if let Some(process) = self.processes.get_mut(key) {
+            process.phase = Phase::Busy(Box::new(turn));
+        }
+        if let Ok(run) = self.run_mut(&run.id) {
+            run.status = RunStatus::Running;
+            run.began = true;
+        }
+    }
+}
+
+/// 5.3: base keeps a session when supervised and resident, lean when resident or saved.
+pub(super) fn keeps_session(spec: &NewBinding) -> bool {
+    let keeps = match spec.session {
+        SessionPolicy::Resident | SessionPolicy::Saved => true,
+        SessionPolicy::Fresh => false,
+    };
+    match spec.delivery {
+        Policy::Base => keeps && spec.supervised,
+        Policy::Lean => keeps,
+        Policy::Window => false,
+    }
+}

@@ -1,0 +1,81 @@
+//! What a world begins with: its people, channels and agents, and the settings of its server.
+
+use delivery::Policy;
+use delivery::model::{ChannelId, SessionPolicy};
+use storage::{AddressedBy, NewBinding, Role};
+
+use crate::dice::Dice;
+
+/// Milliseconds of a minute.
+pub(crate) const MINUTE: u64 = 60_000;
+/// Milliseconds after which an idle process ends, as by default.
+pub(crate) const IDLE_MS: u64 = 30 * MINUTE;
+/// Who writes.
+pub(crate) const PEOPLE: [(&str, Role); 3] =
+    [("aiko", Role::Owner), ("ben", Role::Member), ("gus", Role::Guest)];
+/// Who may be asked.
+pub(crate) const HANDLES: [&str; 4] = ["claude", "codex", "kimi", "zed"];
+
+/// What a seed gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    /// Processes at once.
+    pub(crate) pool: usize,
+    /// Agents that one message may address.
+    pub(crate) recipients_max: u32,
+    /// Channels in the order in which they are made.
+    pub(crate) channels: Vec<Place>,
+}
+
+/// A channel.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// Name.
+    pub(crate) name: String,
+    /// The agent, for a direct conversation.
+    pub(crate) direct: Option<String>,
+    /// Its agents. The channel's id is put in when it is known.
+    pub(crate) agents: Vec<NewBinding>,
+}
+
+impl Setup {
+    /// Draws a setup.
+    pub(crate) fn draw(dice: &mut Dice) -> Self {
+        let mut channels: Vec<Place> = (0..=dice.below(3))
+            .map(|n| {
+                let agents = 1 + dice.index(HANDLES.len());
+                let agents = HANDLES.iter().take(agents).map(|handle| binding(dice, handle)).collect();
+                Place { name: format!("room-{n}"), direct: None, agents }
+            })
+            .collect();
+        if dice.percent(40) {
+            let agents = vec![binding(dice, "claude")];
+            channels.push(Place { name: "talk".to_owned(), direct: Some("claude".to_owned()), agents });
+        }
+        let pool = 1 + dice.index(4);
+        Self { pool, recipients_max: 1 + u32::try_from(dice.below(3)).unwrap_or(0), channels }
+    }
+}
+
+/// A binding as somebody may make it.
+pub(crate) fn binding(dice: &mut Dice, handle: &str) -> NewBinding {
+    let instructions = dice.percent(20).then(|| format!("You are {handle}.\nBe brief."));
+    NewBinding {
+        channel: ChannelId(String::new()),
+        handle: handle.to_owned(),
+        preset: "custom".to_owned(),
+        command: vec!["agent".to_owned()],
+        delivery: dice.weighed(&[(6, Policy::Lean), (2, Policy::Base), (1, Policy::Window)]),
+        session: dice.weighed(&[(6, SessionPolicy::Resident), (1, SessionPolicy::Fresh)]),
+        supervised: dice.percent(80),
+        env: Vec::new(),
+        model: None,
+        cwd: None,
+        instructions,
+        addressed_by: dice.weighed(&[
+            (6, AddressedBy::Members),
+            (3, AddressedBy::Everyone),
+            (1, AddressedBy::Owners),
+        ]),
+    }
+}

@@ -1,0 +1,259 @@
+//! What happens in a world: a list that a seed gives, each entry with its own numbers, so that dropping one leaves the
+//! others as they are.
+
+use delivery::model::{ChannelId, MessageId, NativeId};
+use server::engine::{Input, Request};
+
+use super::World;
+use super::agent::Around;
+use super::commit::Fate;
+use crate::breach::Checked;
+use crate::dice::Dice;
+use crate::setup::{IDLE_MS, MINUTE};
+
+/// How many things happen in one world.
+const ACTS: u64 = 110;
+
+/// Something that happens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Act {
+    what: What,
+    /// What is left open is drawn from this.
+    seed: u64,
+    /// Whether what happens next shares its transaction.
+    joined: Joined,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joined {
+    Alone,
+    WithNext,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Post,
+    Mention,
+    PostAgain,
+    Edit,
+    Delete,
+    Cancel,
+    Retry,
+    Fresh,
+    Remove,
+    Add,
+    Flood,
+    Agent,
+    Late,
+    Pass,
+    Doze,
+    Jump,
+    Missing,
+    Kill,
+    Full,
+    Stop,
+}
+
+/// The acts of a world.
+pub(crate) fn draw(dice: &mut Dice) -> Vec<Act> {
+    let count = ACTS / 2 + dice.below(ACTS);
+    (0..count)
+        .map(|_| {
+            let what = dice.weighed(&[
+                (80, What::Post),
+                (110, What::Mention),
+                (20, What::PostAgain),
+                (45, What::Edit),
+                (30, What::Delete),
+                (22, What::Cancel),
+                (22, What::Retry),
+                (12, What::Fresh),
+                (4, What::Remove),
+                (8, What::Add),
+                (10, What::Flood),
+                (480, What::Agent),
+                (15, What::Late),
+                (60, What::Pass),
+                (9, What::Doze),
+                (10, What::Jump),
+                (6, What::Missing),
+                (25, What::Kill),
+                (12, What::Full),
+                (5, What::Stop),
+            ]);
+            let joined = if dice.percent(15) { Joined::WithNext } else { Joined::Alone };
+            Act { what, seed: dice.next(), joined }
+        })
+        .collect()
+}
+
+impl World {
+    /// Lets something happen.
+    pub(crate) fn play(&mut self, act: Act) -> Checked {
+        let mut dice = Dice::new(act.seed);
+        match act.what {
+            What::Kill => {
+                self.something(&mut dice)?;
+                let fate = match dice.percent(50) {
+                    true => Fate::KilledBefore,
+                    false => Fate::KilledAfter(dice.index(4)),
+                };
+                self.note(|| format!("killed: {fate:?}"));
+                self.tally.count("kills");
+                self.flush(fate)
+            }
+            What::Full => {
+                self.something(&mut dice)?;
+                self.note(|| "the disk is full".to_owned());
+                self.tally.count("full disks");
+                self.flush(Fate::DiskFull)
+            }
+            What::Stop => {
+                self.flush(Fate::Committed)?;
+                self.stop(&mut dice)
+            }
+            What::Pass => {
+                self.flush(Fate::Committed)?;
+                let ms_max = if dice.percent(80) { MINUTE / 2 } else { 12 * MINUTE };
+                self.pass(dice.below(ms_max))
+            }
+            What::Doze => {
+                self.flush(Fate::Committed)?;
+                self.pass(dice.below(2 * IDLE_MS))
+            }
+            What::Post
+            | What::Mention
+            | What::PostAgain
+            | What::Edit
+            | What::Delete
+            | What::Cancel
+            | What::Retry
+            | What::Fresh
+            | What::Remove
+            | What::Add
+            | What::Flood
+            | What::Agent
+            | What::Late
+            | What::Jump
+            | What::Missing => {
+                self.begin(act.what, &mut dice)?;
+                match act.joined {
+                    Joined::WithNext => Ok(()),
+                    Joined::Alone => self.flush(Fate::Committed),
+                }
+            }
+        }
+    }
+
+    /// Something for a transaction that will not go well.
+    fn something(&mut self, dice: &mut Dice) -> Checked {
+        let what =
+            dice.weighed(&[(3, What::Mention), (1, What::Post), (8, What::Agent), (1, What::PostAgain)]);
+        self.begin(what, dice)
+    }
+
+    /// Puts the inputs of something into the next transaction.
+    fn begin(&mut self, what: What, dice: &mut Dice) -> Checked {
+        match what {
+            What::Post => self.post(dice, super::people::Address::Nobody),
+            What::Mention => self.post(dice, super::people::Address::Agents),
+            What::PostAgain => self.post_again(dice),
+            What::Edit => self.edit(dice),
+            What::Delete => self.delete(dice),
+            What::Cancel => self.cancel(dice),
+            What::Retry => self.retry(dice),
+            What::Fresh => self.fresh(dice),
+            What::Remove => self.remove(dice),
+            What::Add => self.add(dice),
+            What::Flood => {
+                let count = 10 + dice.below(40);
+                let seed = dice.next();
+                (0..count).for_each(|_| self.flood(dice, seed));
+            }
+            What::Agent => return self.agent(dice),
+            What::Late => self.late(dice),
+            What::Jump => {
+                let days = i64::try_from(dice.below(40)).unwrap_or(0) - 20;
+                self.ahead = self.ahead.saturating_add(days * 3_600_000);
+                self.tally.count("clock jumps");
+                self.note(|| format!("the wall clock jumps by {days} hours"));
+            }
+            What::Missing => self.reach(dice),
+            What::Pass | What::Doze | What::Kill | What::Full | What::Stop => {}
+        }
+        Ok(())
+    }
+
+    /// Time passes; what waits too long is given up, in order.
+    pub(super) fn pass(&mut self, ms: u64) -> Checked {
+        self.mono += ms;
+        self.note(|| format!("{ms} ms pass"));
+        let at = self.mono;
+        let inputs: Vec<Input> = self.agents.values_mut().flat_map(|agent| agent.time_out(at)).collect();
+        self.batch.extend(inputs);
+        self.bury();
+        self.flush(Fate::Committed)
+    }
+
+    /// A process that has something to do does something.
+    fn agent(&mut self, dice: &mut Dice) -> Checked {
+        let busy: Vec<_> =
+            self.agents.iter().filter(|(_, agent)| agent.is_busy()).map(|(key, _)| key.clone()).collect();
+        let all: Vec<_> = self.agents.keys().cloned().collect();
+        let from = if busy.is_empty() || dice.percent(5) { &all } else { &busy };
+        let Some(key) = dice.pick(from).cloned() else { return Ok(()) };
+        let handles = crate::setup::HANDLES.iter().map(|handle| (*handle).to_owned()).collect();
+        let roots = self.roots_near(&key.channel);
+        let around = Around { messages: self.messages_near(dice), roots, handles };
+        let native = self.native_id(dice);
+        let at = self.mono;
+        let Some(agent) = self.agents.get_mut(&key) else { return Ok(()) };
+        let inputs = agent.act(dice, at, native, &around)?;
+        self.bury();
+        self.note(|| format!("{}: {}", key.binding, brief(&inputs)));
+        self.batch.extend(inputs);
+        Ok(())
+    }
+
+    /// A new id, or sometimes one that another session has already.
+    pub(super) fn native_id(&mut self, dice: &mut Dice) -> NativeId {
+        if self.sessions > 0 && dice.percent(3) {
+            return NativeId(format!("s-{}", 1 + dice.below(self.sessions)));
+        }
+        self.sessions += 1;
+        NativeId(format!("s-{}", self.sessions))
+    }
+
+    /// Processes whose end was reported are no more.
+    pub(super) fn bury(&mut self) {
+        let gone: Vec<_> =
+            self.agents.iter().filter(|(_, agent)| agent.is_gone()).map(|(key, _)| key.clone()).collect();
+        for key in gone {
+            if let Some(agent) = self.agents.remove(&key) {
+                self.graves.push((key, agent.epoch, agent.run()));
+            }
+        }
+    }
+
+    /// Roots of the threads in which something was said last.
+    fn roots_near(&self, channel: &ChannelId) -> Vec<MessageId> {
+        let lines = self.model.chat.lines.iter().rev().filter(|line| line.channel == *channel);
+        lines.filter_map(|line| line.thread.clone()).take(6).collect()
+    }
+
+    fn messages_near(&self, dice: &mut Dice) -> Vec<MessageId> {
+        (0..4).filter_map(|_| self.some_message(dice)).collect()
+    }
+}
+
+/// Inputs in a few words.
+pub(super) fn brief(inputs: &[Input]) -> String {
+    let words = inputs.iter().map(|input| match input {
+        Input::Agent(event) => format!("{:?}", event.kind),
+        Input::Request(Request::Tool(call)) => format!("{:?}", call.tool),
+        Input::Request(request) => format!("{request:?}"),
+        Input::Tick => "tick".to_owned(),
+    });
+    let words = words.collect::<Vec<_>>().join("; ");
+    words.chars().take(300).collect()
+}
