@@ -98,7 +98,7 @@ impl Drawn {
     fn of(seed: u64) -> Self {
         let mut dice = Dice::new(seed);
         let setup = Setup::draw(&mut dice);
-        let acts = world::draw(&mut dice);
+        let acts = world::draw(&mut dice, setup.mood);
         Self { seed, setup, acts }
     }
 }

@@ -16,9 +16,26 @@ pub(crate) const PEOPLE: [(&str, Role); 3] =
 /// Who may be asked.
 pub(crate) const HANDLES: [&str; 4] = ["claude", "codex", "kimi", "zed"];
 
+/// What a world is full of. What is rare in all worlds is never seen together with what else is rare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mood {
+    /// A little of everything.
+    Mixed,
+    /// Few agents whose sessions live long, while people post, edit and delete.
+    Calm,
+    /// Agents that ask each other.
+    Talk,
+    /// More agents than places for processes.
+    Crowded,
+    /// Everything dies.
+    Rough,
+}
+
 /// What a seed gives.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
+    /// What is frequent.
+    pub(crate) mood: Mood,
     /// Processes at once.
     pub(crate) pool: usize,
     /// Agents that one message may address.
@@ -41,19 +58,32 @@ pub(crate) struct Place {
 impl Setup {
     /// Draws a setup.
     pub(crate) fn draw(dice: &mut Dice) -> Self {
-        let mut channels: Vec<Place> = (0..=dice.below(3))
+        let mood = dice.weighed(&[
+            (4, Mood::Mixed),
+            (3, Mood::Calm),
+            (2, Mood::Talk),
+            (2, Mood::Crowded),
+            (2, Mood::Rough),
+        ]);
+        let (rooms, agents_min, agents_max, pool) = match mood {
+            Mood::Mixed | Mood::Rough => (1 + dice.below(3), 1, HANDLES.len(), 1 + dice.index(4)),
+            Mood::Calm => (1, 1, 2, 2),
+            Mood::Talk => (1, 3, HANDLES.len(), 4),
+            Mood::Crowded => (3, 2, HANDLES.len(), 1 + dice.index(2)),
+        };
+        let mut channels: Vec<Place> = (0..rooms)
             .map(|n| {
-                let agents = 1 + dice.index(HANDLES.len());
+                let agents = agents_min + dice.index(agents_max - agents_min + 1);
                 let agents = HANDLES.iter().take(agents).map(|handle| binding(dice, handle)).collect();
                 Place { name: format!("room-{n}"), direct: None, agents }
             })
             .collect();
-        if dice.percent(40) {
+        if dice.percent(35) {
             let agents = vec![binding(dice, "claude")];
             channels.push(Place { name: "talk".to_owned(), direct: Some("claude".to_owned()), agents });
         }
-        let pool = 1 + dice.index(4);
-        Self { pool, recipients_max: 1 + u32::try_from(dice.below(3)).unwrap_or(0), channels }
+        let recipients_max = 1 + u32::try_from(dice.below(3)).unwrap_or(0);
+        Self { mood, pool, recipients_max, channels }
     }
 }
 

@@ -9,7 +9,7 @@ use super::agent::Around;
 use super::commit::Fate;
 use crate::breach::Checked;
 use crate::dice::Dice;
-use crate::setup::{IDLE_MS, MINUTE};
+use crate::setup::{IDLE_MS, MINUTE, Mood};
 
 /// How many things happen in one world.
 const ACTS: u64 = 110;
@@ -55,36 +55,50 @@ enum What {
 }
 
 /// The acts of a world.
-pub(crate) fn draw(dice: &mut Dice) -> Vec<Act> {
+pub(crate) fn draw(dice: &mut Dice, mood: Mood) -> Vec<Act> {
+    let weights = weights(mood);
     let count = ACTS / 2 + dice.below(ACTS);
     (0..count)
         .map(|_| {
-            let what = dice.weighed(&[
-                (80, What::Post),
-                (110, What::Mention),
-                (20, What::PostAgain),
-                (45, What::Edit),
-                (30, What::Delete),
-                (22, What::Cancel),
-                (22, What::Retry),
-                (12, What::Fresh),
-                (4, What::Remove),
-                (8, What::Add),
-                (10, What::Flood),
-                (480, What::Agent),
-                (15, What::Late),
-                (60, What::Pass),
-                (9, What::Doze),
-                (10, What::Jump),
-                (6, What::Missing),
-                (25, What::Kill),
-                (12, What::Full),
-                (5, What::Stop),
-            ]);
             let joined = if dice.percent(15) { Joined::WithNext } else { Joined::Alone };
-            Act { what, seed: dice.next(), joined }
+            Act { what: dice.weighed(&weights), seed: dice.next(), joined }
         })
         .collect()
+}
+
+/// How often what happens, of a thousand or so.
+fn weights(mood: Mood) -> Vec<(u64, What)> {
+    // In the order of `Mood`: mixed, calm, talk, crowded, rough.
+    let all: [(What, [u64; 5]); 20] = [
+        (What::Post, [80, 90, 20, 40, 60]),
+        (What::Mention, [110, 110, 60, 150, 120]),
+        (What::PostAgain, [20, 5, 3, 5, 30]),
+        (What::Edit, [45, 80, 5, 20, 30]),
+        (What::Delete, [30, 60, 5, 15, 25]),
+        (What::Cancel, [22, 15, 5, 15, 25]),
+        (What::Retry, [22, 15, 5, 10, 30]),
+        (What::Fresh, [12, 3, 1, 10, 15]),
+        (What::Remove, [4, 1, 1, 4, 6]),
+        (What::Add, [8, 2, 2, 8, 10]),
+        (What::Flood, [10, 22, 2, 3, 5]),
+        (What::Agent, [480, 480, 700, 560, 440]),
+        (What::Late, [15, 3, 2, 10, 40]),
+        (What::Pass, [60, 40, 20, 60, 50]),
+        (What::Doze, [9, 2, 1, 10, 10]),
+        (What::Jump, [10, 8, 2, 4, 15]),
+        (What::Missing, [6, 4, 4, 6, 6]),
+        (What::Kill, [20, 2, 2, 3, 60]),
+        (What::Full, [10, 3, 2, 3, 30]),
+        (What::Stop, [5, 1, 1, 4, 10]),
+    ];
+    let column = match mood {
+        Mood::Mixed => 0,
+        Mood::Calm => 1,
+        Mood::Talk => 2,
+        Mood::Crowded => 3,
+        Mood::Rough => 4,
+    };
+    all.iter().map(|(what, weights)| (weights[column], *what)).collect()
 }
 
 impl World {
@@ -204,7 +218,8 @@ impl World {
         let Some(key) = dice.pick(from).cloned() else { return Ok(()) };
         let handles = crate::setup::HANDLES.iter().map(|handle| (*handle).to_owned()).collect();
         let roots = self.roots_near(&key.channel);
-        let around = Around { messages: self.messages_near(dice), roots, handles };
+        let calls_percent = if self.setup.mood == Mood::Talk { 85 } else { 35 };
+        let around = Around { messages: self.messages_near(dice), roots, handles, calls_percent };
         let native = self.native_id(dice);
         let at = self.mono;
         let Some(agent) = self.agents.get_mut(&key) else { return Ok(()) };

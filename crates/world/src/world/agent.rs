@@ -87,6 +87,8 @@ pub(crate) struct Around {
     pub(crate) messages: Vec<delivery::model::MessageId>,
     pub(crate) roots: Vec<delivery::model::MessageId>,
     pub(crate) handles: Vec<String>,
+    /// How often a reply begins with handles.
+    pub(crate) calls_percent: u64,
 }
 
 impl Pretend {
@@ -362,7 +364,7 @@ impl Pretend {
     }
 
     fn reply(&self, dice: &mut Dice, around: &Around) -> String {
-        if !dice.percent(35) {
+        if !dice.percent(around.calls_percent) {
             return texts::body(dice);
         }
         let handles: Vec<String> =
