@@ -3,6 +3,7 @@
 //! Everything happens on one thread, in virtual time, from one seed: the same seed gives the same world. After each step
 //! the model says what must have come of it, to the byte.
 
+mod bare;
 mod breach;
 #[cfg(feature = "faults")]
 pub mod broken;
@@ -16,6 +17,7 @@ mod world;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+pub use bare::Bare;
 pub use breach::Breach;
 pub use tally::Tally;
 

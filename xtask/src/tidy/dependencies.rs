@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("storage", &["delivery"]),
     ("sim", &["delivery", "cost"]),
     ("provider", &["cost"]),
-    ("bench", &["server", "sim"]),
+    ("bench", &["server", "sim", "world"]),
     ("world", &["server"]),
     ("delivery", &[]),
     ("cost", &[]),

@@ -19,6 +19,13 @@ pub struct Footprint {
     pub commands: usize,
 }
 
+impl Footprint {
+    /// All of them.
+    pub fn entries(self) -> usize {
+        self.queues + self.residents + self.live + self.open + self.tried + self.commands
+    }
+}
+
 impl Engine {
     /// What it holds now.
     pub fn footprint(&self) -> Footprint {
