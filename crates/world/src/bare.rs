@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use agents::{Event, EventKind, Started, Stop, Turn};
-use delivery::model::{NativeId, Policy, SessionPolicy};
+use agents::{Begun, Event, EventKind, Started, Stop, Turn};
+use delivery::model::{NativeId, Policy, SessionPolicy, WhenCold};
 use delivery::residency::Pool;
 use delivery::{Limits, Moment, Timestamp};
 use server::engine::{Command, Engine, Footprint, Input, Now, Post, Request, Rules};
+use server::settings::Cold;
 use storage::{AddressedBy, ChannelKind, NewBinding, Role, Sqlite, Store};
 use tempfile::TempDir;
 
@@ -44,6 +45,7 @@ impl Bare {
             limits: Limits::default(),
             pool: Pool { processes_max: POOL, idle_ms: IDLE_MS },
             max_recipients: 3,
+            cold: Cold { tokens: 50_000, cache_ms: 3_600_000 },
             reachable: Arc::new(|_| true),
         };
         let mut engine = None;
@@ -119,10 +121,15 @@ impl Bare {
 
     fn carry_out(&mut self, command: Command) {
         match command {
-            Command::Start { key, epoch, .. } => {
+            Command::Start { key, epoch, reload, .. } => {
                 self.sessions += 1;
-                let native = NativeId(format!("s-{}", self.sessions));
-                let started = Started { native, system_prompt: false, pid: 1, notices: Vec::new() };
+                let (native, begun) = match reload {
+                    Some(reload) => (reload.native, Begun::Restored),
+                    None => (NativeId(format!("s-{}", self.sessions)), Begun::New),
+                };
+                let notices = Vec::new();
+                let started =
+                    Started { native, begun, reloadable: true, system_prompt: false, pid: 1, notices };
                 let kind = EventKind::Started(started);
                 self.inputs.push_back(Input::Agent(Event { key, epoch, kind }));
             }
@@ -158,6 +165,7 @@ fn binding(channel: u64) -> NewBinding {
         command: vec!["agent".to_owned()],
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,
+        when_cold: WhenCold::Reload,
         supervised: true,
         env: Vec::new(),
         model: None,

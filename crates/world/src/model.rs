@@ -12,6 +12,7 @@ mod people;
 mod pool;
 mod restart;
 mod run;
+mod saved;
 pub(crate) mod session;
 mod telling;
 mod turn;
@@ -20,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use delivery::Moment;
 use delivery::model::{Epoch, Key, MessageId, NativeId, RunId};
+use delivery::turn::Lease;
 use server::engine::{Command, Input, Now, Reply, Request};
 use server::error::ApiError;
 use storage::{PlacedWatermark, Run as StoredRun, RunStatus};
@@ -42,8 +44,8 @@ pub(crate) struct Seen {
     pub(crate) runs: Vec<StoredRun>,
     /// All watermarks, if a run ended.
     pub(crate) marks: Option<Vec<PlacedWatermark>>,
-    /// The session that the key of an agent's event has now.
-    pub(crate) session: Option<storage::Session>,
+    /// The session that the key of an agent's event has now, if that may have changed it.
+    pub(crate) session: Option<Option<storage::Session>>,
 }
 
 /// A run.
@@ -68,13 +70,21 @@ pub(crate) struct Process {
     pub(crate) phase: Phase,
     /// Its session, once that began.
     pub(crate) native: Option<NativeId>,
+    /// What its next turn is.
+    lease: Lease,
+    /// How much its session held, if that is the agent's word alone.
+    on_its_word: Option<u64>,
+    /// Whether it could not reload a session.
+    lost_session: bool,
     /// Why it must end as soon as it has no turn.
     doom: Option<Doom>,
 }
 
-/// Why a process must end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a process must end. Of two reasons the later one here counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Doom {
+    /// The session policy is `saved`: no process stays between turns.
+    Save,
     /// A fresh session was asked for, or the policy says so.
     Fresh,
     /// Its agent was removed.
@@ -97,6 +107,11 @@ pub(crate) enum Phase {
 pub(crate) struct Turn {
     pub(crate) run: RunId,
     pub(crate) written: bool,
+    lease: Lease,
+    /// Whether its session turned out to be another than it was taken for.
+    doubted: bool,
+    /// The framing that it begins with, and how often the session had compacted by then.
+    framing: Option<(String, u32)>,
     cancel: Cancel,
     declined: Option<String>,
     posts: u32,
@@ -184,6 +199,10 @@ impl Model {
     /// Takes in what one input did; a breach if anything else should have come of it.
     pub(crate) fn apply(&mut self, mut seen: Seen) -> Checked {
         let mut time = Time::Later;
+        let key = match &seen.input {
+            Some(Input::Agent(event)) => Some(event.key.clone()),
+            Some(Input::Request(_) | Input::Tick) | None => None,
+        };
         match seen.input.take() {
             None => self.restarted(&mut seen)?,
             Some(Input::Request(request)) => self.request(request, &mut seen)?,
@@ -192,6 +211,9 @@ impl Model {
         }
         ensure!(seen.events.is_empty(), "2", "more happened than should: {:?}", seen.events);
         self.pumped(&mut seen, time)?;
+        if let (Some(key), Some(stored)) = (&key, &seen.session) {
+            self.compare_session(key, stored.as_ref())?;
+        }
         self.compare(&seen)
     }
 
@@ -263,6 +285,11 @@ impl Model {
         let native = self.processes.get(key)?.native.clone()?;
         self.sessions.get_mut(&native)
     }
+}
+
+/// The number in an id.
+fn number(run: &RunId) -> u64 {
+    run.as_str().strip_prefix('r').and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
 /// A refusal must be one, and what is allowed must be done.

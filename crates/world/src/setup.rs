@@ -1,7 +1,7 @@
 //! What a world begins with: its people, channels and agents, and the settings of its server.
 
 use delivery::Policy;
-use delivery::model::{ChannelId, SessionPolicy};
+use delivery::model::{ChannelId, SessionPolicy, WhenCold};
 use storage::{AddressedBy, NewBinding, Role};
 
 use crate::dice::Dice;
@@ -10,6 +10,9 @@ use crate::dice::Dice;
 pub(crate) const MINUTE: u64 = 60_000;
 /// Milliseconds after which an idle process ends, as by default.
 pub(crate) const IDLE_MS: u64 = 30 * MINUTE;
+/// Tokens and milliseconds past which a session is large, and has surely left a provider's cache.
+pub(crate) const COLD_TOKENS: u64 = 3_000;
+pub(crate) const COLD_MS: i64 = 60 * 60_000;
 /// Who writes.
 pub(crate) const PEOPLE: [(&str, Role); 3] =
     [("aiko", Role::Owner), ("ben", Role::Member), ("gus", Role::Guest)];
@@ -96,7 +99,12 @@ pub(crate) fn binding(dice: &mut Dice, handle: &str) -> NewBinding {
         preset: "custom".to_owned(),
         command: vec!["agent".to_owned()],
         delivery: dice.weighed(&[(6, Policy::Lean), (2, Policy::Base), (1, Policy::Window)]),
-        session: dice.weighed(&[(6, SessionPolicy::Resident), (1, SessionPolicy::Fresh)]),
+        session: dice.weighed(&[
+            (6, SessionPolicy::Resident),
+            (2, SessionPolicy::Saved),
+            (1, SessionPolicy::Fresh),
+        ]),
+        when_cold: dice.weighed(&[(3, WhenCold::Reload), (1, WhenCold::Fresh)]),
         supervised: dice.percent(80),
         env: Vec::new(),
         model: None,

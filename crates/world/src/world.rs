@@ -10,19 +10,20 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use delivery::model::{Epoch, Key, MessageId, RunId};
+use delivery::model::{Epoch, Key, MessageId, NativeId, RunId};
 use delivery::residency::Pool;
 use delivery::{Limits, Moment, Timestamp};
 use server::engine::{Engine, Footprint, Input, Now, Post, Rules};
+use server::settings::Cold;
 use storage::{ChannelKind, NewBinding, Sqlite, Store};
 use tempfile::TempDir;
 
 pub(crate) use self::act::{Act, draw};
-use self::agent::Pretend;
+use self::agent::{Book, Pretend};
 use crate::breach::{Breach, Checked};
 use crate::dice::Dice;
 use crate::model::Model;
-use crate::setup::{IDLE_MS, PEOPLE, Setup};
+use crate::setup::{COLD_MS, COLD_TOKENS, IDLE_MS, PEOPLE, Setup};
 use crate::tally::Tally;
 
 /// Lines of the trace that are kept.
@@ -39,6 +40,8 @@ pub(crate) struct World {
     engine: Engine,
     model: Model,
     agents: BTreeMap<Key, Pretend>,
+    /// What agents keep of their sessions, by their own ids for them.
+    books: BTreeMap<NativeId, Book>,
     /// Processes that are gone, for what may still come of them.
     graves: Vec<(Key, Epoch, Option<RunId>)>,
     /// Native sessions so far.
@@ -86,6 +89,7 @@ impl World {
             engine,
             model,
             agents: BTreeMap::new(),
+            books: BTreeMap::new(),
             graves: Vec::new(),
             sessions: 0,
             mono: 0,
@@ -169,6 +173,7 @@ fn rules(setup: &Setup, missing: &Arc<Mutex<BTreeSet<String>>>) -> Rules {
         limits: Limits::default(),
         pool: Pool { processes_max: setup.pool, idle_ms: IDLE_MS },
         max_recipients: setup.recipients_max,
+        cold: Cold { tokens: COLD_TOKENS, cache_ms: COLD_MS.unsigned_abs() },
         reachable: Arc::new(move |binding| {
             !missing.lock().unwrap_or_else(PoisonError::into_inner).contains(&binding.spec.handle)
         }),

@@ -1,14 +1,14 @@
 //! What agents report, and what must become of their turns.
 
 use agents::{Event, EventKind, Started, Stop, Turn as Answer, Update};
-use delivery::model::{Key, RunId, SessionPolicy};
+use delivery::model::{Key, RunId};
 use delivery::{AuthorKind, Policy, prose};
 use storage::RunStatus;
 
 use super::chat::Wanted;
 use super::people::leading;
-use super::session::Session;
-use super::{Cancel, Doom, Model, Phase, Run, Seen};
+use super::session::{Session, State};
+use super::{Cancel, Model, Phase, Run, Seen};
 use crate::breach::{Breach, Checked, ensure};
 
 impl Model {
@@ -22,9 +22,19 @@ impl Model {
         let has = |run: &RunId| self.turn(&key).is_some_and(|turn| turn.run == *run);
         match kind {
             EventKind::Started(started) => self.started(&key, &started, seen),
+            EventKind::ReloadFailed { .. } => self.reload_failed(&key, seen),
+            EventKind::TreeLost => {
+                if let Some(session) = self.present_mut(&key) {
+                    session.barred = true;
+                }
+                Ok(())
+            }
             EventKind::PromptWritten { run } if has(&run) => {
                 if let Some(turn) = self.turn_mut(&key) {
                     turn.written = true;
+                }
+                if let Some(session) = self.session_mut(&key) {
+                    session.turn_at = Some(seen.now.wall);
                 }
                 Ok(())
             }
@@ -39,12 +49,14 @@ impl Model {
         }
     }
 
-    /// A new session: its native id is its own, whatever the agent says.
-    fn started(&mut self, key: &Key, started: &Started, seen: &Seen) -> Checked {
+    /// A new session: its native id is its own, whatever the agent says. One whose id is another's, or that the agent
+    /// cannot reload, does not outlive its process.
+    pub(super) fn begun(&mut self, key: &Key, started: &Started, seen: &Seen) -> Checked {
         let spec = self.chat.spec(key)?;
         let system = system_prompt(spec).filter(|_| started.system_prompt);
         let Some(process) = self.processes.get_mut(key) else { return Ok(()) };
-        let stored = seen.session.as_ref().filter(|session| session.epoch == process.epoch);
+        let stored = seen.session.as_ref().and_then(Option::as_ref);
+        let stored = stored.filter(|session| session.epoch == process.epoch);
         let Some(stored) = stored else {
             return Err(Breach::new("6.2", format!("{key:?} has no session after its start")));
         };
@@ -55,15 +67,18 @@ impl Model {
             stored.native
         );
         process.native = Some(stored.native.clone());
-        if matches!(process.phase, Phase::Starting) {
-            process.phase = Phase::Idle { since: seen.now.mono };
+        let epoch = process.epoch;
+        if let Some(before) = self.present_mut(key) {
+            before.state = State::Over;
         }
         let session = Session {
             key: key.clone(),
             native: stored.native.clone(),
-            epoch: process.epoch,
+            epoch,
             system,
-            warm: false,
+            state: State::Live,
+            barred: !started.reloadable || stored.native != started.native,
+            turn_at: None,
             told: Default::default(),
             places: Default::default(),
             known: Default::default(),
@@ -81,6 +96,7 @@ impl Model {
                 }
             }
             Update::Used(used) => {
+                self.doubt(key, used, seen)?;
                 if let Some(session) = self.session_mut(key) {
                     session.told.used(used);
                 }
@@ -131,16 +147,7 @@ impl Model {
             }
             (RunStatus::Queued | RunStatus::Running, _) => {}
         }
-        self.settle(key, status, seen)?;
-        self.leave_fresh(key)
-    }
-
-    /// A new session for every run, however the last one ended (6.5).
-    fn leave_fresh(&mut self, key: &Key) -> Checked {
-        if self.chat.spec(key)?.session == SessionPolicy::Fresh {
-            self.doom(key, Doom::Fresh);
-        }
-        Ok(())
+        self.settle(key, status, seen)
     }
 
     /// The answer stands where the mention was, and may begin with whom it calls.
@@ -173,8 +180,7 @@ impl Model {
         let cancelled = self.turn(key).is_some_and(|turn| turn.cancel != Cancel::Not);
         let status = if cancelled { RunStatus::Cancelled } else { RunStatus::Failed };
         self.tell_end(id, status, Some(reason), seen)?;
-        self.settle(key, status, seen)?;
-        self.leave_fresh(key)
+        self.settle(key, status, seen)
     }
 
     /// A process is gone. What may have begun fails, what certainly has not is tried again, once.
@@ -186,6 +192,7 @@ impl Model {
                 let deleted = self.chat.known(&run.message)?.deleted.is_some();
                 if turn.written || turn.cancel != Cancel::Not || run.lost {
                     self.turn_failed(key, &turn.run, reason.unwrap_or("ended"), seen)?;
+                    self.crashed(key);
                 } else {
                     let lost = self.run_mut(&turn.run)?;
                     lost.lost = true;
@@ -199,6 +206,7 @@ impl Model {
                     }
                 }
             }
+            Phase::Starting if process.lost_session => {}
             Phase::Starting => {
                 let next = self.queue(key).next().cloned();
                 if let Some(run) = next {
@@ -208,8 +216,9 @@ impl Model {
             }
             Phase::Idle { .. } | Phase::Ending => {}
         }
+        let ended = matches!(process.phase, Phase::Ending);
         self.processes.remove(key);
-        Ok(())
+        self.let_go(key, process.doom.filter(|_| ended))
     }
 }
 

@@ -116,7 +116,7 @@ fn lean(chat: &Chat, session: &Session, turn: &Turn<'_>) -> Delivery {
         items.remove(usize::from(keeps_root));
         omitted += usize::from(!is_first);
     }
-    let after = turn.keeps.then(|| remembered(chat, turn, given, &items, own, waiting));
+    let after = turn.keeps.then(|| remembered(chat, session, turn, given, &items, (own, waiting)));
     finished(turn, is_first, &items, omitted, after)
 }
 
@@ -133,11 +133,11 @@ fn change(line: &Line) -> Option<Item<'_>> {
 /// 5.1, when the delivery counts.
 fn remembered(
     chat: &Chat,
+    session: &Session,
     turn: &Turn<'_>,
     given: &Memory,
     items: &[Item<'_>],
-    own: Vec<MessageId>,
-    waiting: Vec<MessageId>,
+    (own, waiting): (Vec<MessageId>, Vec<MessageId>),
 ) -> Memory {
     let mut after = given.clone();
     let shown = items.iter().map(|item| item.line.id.clone());
@@ -147,6 +147,9 @@ fn remembered(
             after.settled.insert(line.id.clone());
         }
         after.heard.extend(line.edited.iter().chain(&line.deleted));
+        if is_elsewhere(session, turn, given, line) {
+            continue;
+        }
         let events = [Some(line.seq), line.edited, line.deleted];
         after.last_seq = events.into_iter().flatten().fold(after.last_seq, u64::max);
         after.last_at = after.last_at.max(Some(line.at));
@@ -154,6 +157,17 @@ fn remembered(
     after.waiting = waiting;
     after.delivered = true;
     after
+}
+
+/// A root that the session was given in its thread: what happens to it is told there, and stands there alone.
+fn is_elsewhere(session: &Session, turn: &Turn<'_>, given: &Memory, line: &Line) -> bool {
+    let there = session.places.get(&Some(line.id.clone()));
+    let is_given = there.is_some_and(|there| there.delivered && !there.waiting.contains(&line.id));
+    let is_here = given.told.contains(&line.id)
+        || line.id == *turn.addressed
+        || turn.pending.contains(&line.id)
+        || line.native.as_ref() == Some(&session.native);
+    turn.thread.is_none() && is_given && !is_here
 }
 
 fn finished(

@@ -206,6 +206,7 @@ impl Model {
             return expect_refusal(seen, "a fresh start");
         };
         expect_done(seen, "a fresh start")?;
+        self.bar_or_end(&key);
         self.doom(&key, Doom::Fresh);
         Ok(())
     }
@@ -247,6 +248,9 @@ impl Model {
         {
             process.phase = Phase::Idle { since: seen.now.mono };
         }
+        if !self.processes.contains_key(&key) {
+            self.let_go(&key, Some(Doom::Removed))?;
+        }
         self.doom(&key, Doom::Removed);
         Ok(())
     }
@@ -260,7 +264,7 @@ impl Model {
     /// The process of a key must end as soon as it has no turn.
     pub(super) fn doom(&mut self, key: &Key, why: Doom) {
         if let Some(process) = self.processes.get_mut(key) {
-            process.doom = Some(why);
+            process.doom = process.doom.max(Some(why));
         }
     }
 }

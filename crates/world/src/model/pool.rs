@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use delivery::Moment;
 use delivery::model::{Epoch, Key};
+use delivery::turn::Lease;
 use server::engine::Command;
 
 use super::agent::system_prompt;
@@ -30,10 +31,16 @@ impl Model {
         self.wish();
         while let Some(command) = seen.commands.pop_front() {
             match command {
-                Command::Start { key, epoch, binding, system_prompt: system } => {
-                    let due = system_prompt(self.chat.spec(&key)?);
-                    ensure!(system == due && binding.id == key.binding, "3.4", "a wrong start of {key:?}");
+                Command::Start { key, epoch, binding, system_prompt: system, reload } => {
                     self.started_by(&key, epoch)?;
+                    let (native, due) = match self.to_reload(&key, seen.now.wall)? {
+                        Some((native, system)) => (Some(native), system),
+                        None => (None, system_prompt(self.chat.spec(&key)?)),
+                    };
+                    let reloads = reload.as_ref().map(|reload| reload.native.clone());
+                    ensure!(reloads == native, "6.5", "{key:?} reloads {reloads:?} instead of {native:?}");
+                    ensure!(system == due && binding.id == key.binding, "3.4", "a wrong start of {key:?}");
+                    reload.iter().try_for_each(|reload| self.check_reload(&key, reload))?;
                 }
                 Command::Prompt { key, epoch, run, text } => {
                     self.prompted(&key, epoch, &run, &text)?;
@@ -79,7 +86,15 @@ impl Model {
         ensure!(self.processes.len() < self.pool, "6.1", "{key:?} gets a process past the pool");
         ensure!(epoch > self.last_epoch, "5.7", "{epoch:?} comes after {:?}", self.last_epoch);
         self.last_epoch = epoch;
-        let process = Process { epoch, phase: Phase::Starting, native: None, doom: None };
+        let process = Process {
+            epoch,
+            phase: Phase::Starting,
+            native: None,
+            lease: Lease::Cold,
+            on_its_word: None,
+            lost_session: false,
+            doom: None,
+        };
         self.processes.insert(key.clone(), process);
         Ok(())
     }

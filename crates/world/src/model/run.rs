@@ -1,10 +1,11 @@
 //! Runs: how they begin to wait, and how they end, visibly and once.
 
-use delivery::model::{Key, MessageId, RunId};
+use delivery::Timestamp;
+use delivery::model::{Key, MessageId, RunId, SessionPolicy};
 use storage::RunStatus;
 
 use super::session::How;
-use super::{Cancel, Model, Phase, Run, Seen, Turn};
+use super::{Cancel, Doom, Model, Phase, Run, Seen, Turn};
 use crate::breach::Checked;
 
 impl Model {
@@ -87,29 +88,39 @@ impl Model {
         let Phase::Busy(turn) = &process.phase else { return Ok(()) };
         let turn = (**turn).clone();
         process.phase = Phase::Idle { since: seen.now.mono };
+        let doom = match self.chat.spec(key)?.session {
+            _ if turn.doubted => Some(Doom::Fresh),
+            SessionPolicy::Resident => None,
+            SessionPolicy::Saved => Some(Doom::Save),
+            SessionPolicy::Fresh => Some(Doom::Fresh),
+        };
+        doom.into_iter().for_each(|doom| self.doom(key, doom));
         let counts = match status {
             RunStatus::Succeeded | RunStatus::Declined => true,
             RunStatus::Failed | RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running => false,
         };
-        self.keep(key, &turn, counts)?;
+        self.keep(key, &turn, counts, seen.now.wall)?;
         self.close_run(&turn.run, status)
     }
 
-    fn keep(&mut self, key: &Key, turn: &Turn, counts: bool) -> Checked {
+    fn keep(&mut self, key: &Key, turn: &Turn, counts: bool, wall: Timestamp) -> Checked {
         let keeps_pages = self.keeps_pages(key)?;
         let Some(session) = self.session_mut(key) else { return Ok(()) };
         for shown in session.shown.iter_mut().filter(|shown| shown.run == turn.run) {
             shown.committed = counts;
         }
-        if let Some(telling) = &turn.telling {
-            match counts {
-                true => session.told.committed(telling, turn.answer_bytes),
-                false => session.told.failed(),
-            }
-        }
+        session.turn_at = Some(wall);
         if !counts {
+            session.told.failed();
             return Ok(());
         }
+        if let Some(telling) = &turn.telling {
+            session.told.committed(telling, turn.answer_bytes);
+        }
+        if let Some((framing, compactions)) = &turn.framing {
+            session.told.framed(framing, *compactions);
+        }
+        session.told.answered();
         let given = turn.shown.iter().filter(|(_, _, how)| *how != How::Change);
         session.known.extend(given.map(|(id, ..)| id.clone()));
         if let Some(after) = &turn.after {

@@ -19,8 +19,11 @@ pub(crate) struct Session {
     pub(crate) epoch: Epoch,
     /// Its system prompt, if it took one.
     pub(crate) system: Option<String>,
-    /// Whether a turn was delivered to it: then it has the framing.
-    pub(crate) warm: bool,
+    pub(crate) state: State,
+    /// Whether it must not be reloaded.
+    pub(crate) barred: bool,
+    /// When it was last given a prompt, or answered one.
+    pub(crate) turn_at: Option<Timestamp>,
     pub(crate) told: Told,
     /// What it was given of each place, in committed turns.
     pub(crate) places: BTreeMap<Place, Memory>,
@@ -28,6 +31,17 @@ pub(crate) struct Session {
     pub(crate) known: BTreeSet<MessageId>,
     /// Each showing, in order.
     pub(crate) shown: Vec<Shown>,
+}
+
+/// Whether it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// A process has it.
+    Live,
+    /// The next process reloads it.
+    Saved,
+    /// It is never spoken with again.
+    Over,
 }
 
 /// A message that was shown to a session by a run.
@@ -107,6 +121,10 @@ pub(crate) struct Told {
     used: Option<u64>,
     /// Bytes of turns and answers since the last whole turn.
     bytes: usize,
+    /// The framing that its history holds for certain.
+    framing: Option<String>,
+    /// Turns in a row in which its process went away by itself.
+    crashes: u32,
 }
 
 /// Fields of a payload, in order, each with its value as JSON.
@@ -144,8 +162,39 @@ impl Told {
         }
     }
 
+    /// How full it was, if it told.
+    pub(crate) fn use_told(&self) -> Option<u64> {
+        self.used
+    }
+
+    /// Whether its history holds this framing for certain (3.4).
+    pub(crate) fn holds(&self, framing: &str) -> bool {
+        self.framing.as_deref() == Some(framing)
+    }
+
+    /// A committed turn began with this framing.
+    pub(crate) fn framed(&mut self, framing: &str, compactions: u32) {
+        self.framing = (compactions == self.compactions).then(|| framing.to_owned());
+    }
+
+    /// Its process went away in a turn; how often in a row.
+    pub(crate) fn crashed(&mut self) -> u32 {
+        self.crashes += 1;
+        self.crashes
+    }
+
+    pub(crate) fn answered(&mut self) {
+        self.crashes = 0;
+    }
+
+    /// A new process has it: the next turn is whole.
+    pub(crate) fn reloaded(&mut self) {
+        self.base = None;
+    }
+
     pub(crate) fn compacted(&mut self) {
         self.base = None;
+        self.framing = None;
         self.compactions += 1;
     }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use delivery::model::{Epoch, Key, MessageId, RunId, SessionPolicy};
+use delivery::turn::Lease;
 use delivery::{AuthorKind, Policy};
 use storage::{NewBinding, RunStatus};
 
@@ -16,6 +17,7 @@ use crate::breach::{Breach, Checked, ensure};
 struct Due {
     text: String,
     telling: Option<Telling>,
+    framing: Option<(String, u32)>,
     after: Option<Memory>,
     shown: Vec<(MessageId, u32, How)>,
 }
@@ -40,22 +42,27 @@ impl Model {
             return Err(Breach::new("6.2", format!("{id} is sent to {key:?} without a session")));
         };
         let run = self.known_run(id)?;
-        let due = self.due(session, &run)?;
+        let due = self.due(session, &run, process.lease)?;
         ensure!(text == due.text, "3", "{id} sends\n{text}\n--- where this is due:\n{}", due.text);
         self.begin_turn(key, run, due);
         Ok(())
     }
 
-    fn due(&self, session: &Session, run: &Run) -> Checked<Due> {
+    fn due(&self, session: &Session, run: &Run, lease: Lease) -> Checked<Due> {
         let spec = self.chat.spec(&run.key)?;
-        let framing = if session.system.is_some() || session.warm { None } else { Some(framing(spec)) };
+        let own = framing(spec);
+        // 3.4: as its system prompt, or in the history that was restored, it has it already.
+        let has_it = session.system.is_some()
+            || (lease == Lease::Restored && spec.delivery == Policy::Lean && session.told.holds(&own));
+        let framing = (lease != Lease::Warm && !has_it).then_some(own);
         let is_direct = self.chat.rooms.get(&run.key.channel).is_some_and(|room| room.direct.is_some());
-        let due = if is_direct { self.direct(session, run)? } else { self.mention(session, run, spec)? };
-        let text = match framing {
+        let due = if is_direct { self.direct(run, lease)? } else { self.mention(session, run, spec)? };
+        let text = match &framing {
             Some(framing) => format!("{framing}\n\n{}", due.text),
             None => due.text,
         };
-        Ok(Due { text, ..due })
+        let compactions = session.told.compactions();
+        Ok(Due { text, framing: framing.map(|framing| (framing, compactions)), ..due })
     }
 
     fn mention(&self, session: &Session, run: &Run, spec: &NewBinding) -> Checked<Due> {
@@ -73,22 +80,25 @@ impl Model {
             },
         );
         let (text, telling) = self.user_turn(session, run, delivery.block.as_deref())?;
-        Ok(Due { text, telling: Some(telling), after: delivery.after, shown: delivery.shown })
+        Ok(Due { text, telling: Some(telling), framing: None, after: delivery.after, shown: delivery.shown })
     }
 
     /// The whole conversation to a new session, the newest message alone to one that knows the rest (3.3). None of these
     /// worlds says 50,000 tokens.
-    fn direct(&self, session: &Session, run: &Run) -> Checked<Due> {
+    fn direct(&self, run: &Run, lease: Lease) -> Checked<Due> {
         let newest = self.chat.known(&run.message)?;
-        if session.warm && !newest.text.trim().is_empty() {
+        if lease != Lease::Cold && !newest.text.trim().is_empty() {
             let text = clean::text(&newest.text);
-            return Ok(Due { text, telling: None, after: None, shown: Vec::new() });
+            return Ok(Due { text, telling: None, framing: None, after: None, shown: Vec::new() });
         }
         let pending = self.pending(&run.key);
         let (mut said, mut shown) = (Vec::new(), Vec::new());
         let place = self.chat.place(&run.key.channel, run.thread.as_ref());
         let before = place.filter(|line| {
-            line.id != newest.id && !pending.contains(&line.id) && line.deleted.is_none() && !session.warm
+            line.id != newest.id
+                && !pending.contains(&line.id)
+                && line.deleted.is_none()
+                && lease == Lease::Cold
         });
         for line in before {
             let label = match line.kind {
@@ -100,7 +110,7 @@ impl Model {
             shown.push((line.id.clone(), line.revision, How::Replay));
         }
         said.push(format!("User: {}", clean::body(&newest.text)));
-        Ok(Due { text: said.join("\n"), telling: None, after: None, shown })
+        Ok(Due { text: said.join("\n"), telling: None, framing: None, after: None, shown })
     }
 
     /// Messages of the runs that wait behind the next of their key.
@@ -110,11 +120,11 @@ impl Model {
     }
 
     fn begin_turn(&mut self, key: &Key, run: Run, due: Due) {
+        let lease = self.processes.get(key).map_or(Lease::Cold, |process| process.lease);
         let revision = self.chat.line(&run.message).map_or(1, |line| line.revision);
         let payload = (run.message.clone(), revision, How::Payload);
         let shown: Vec<_> = [payload].into_iter().chain(due.shown).collect();
         if let Some(session) = self.session_mut(key) {
-            session.warm = true;
             session.shown.extend(shown.iter().map(|(message, revision, how)| Shown {
                 message: message.clone(),
                 revision: *revision,
@@ -126,6 +136,9 @@ impl Model {
         let turn = Turn {
             run: run.id.clone(),
             written: false,
+            lease,
+            doubted: false,
+            framing: due.framing,
             cancel: Cancel::Not,
             declined: None,
             posts: 0,
@@ -139,6 +152,7 @@ impl Model {
         };
         if let Some(process) = self.processes.get_mut(key) {
             process.phase = Phase::Busy(Box::new(turn));
+            process.lease = Lease::Warm;
         }
         if let Ok(run) = self.run_mut(&run.id) {
             run.status = RunStatus::Running;
@@ -147,15 +161,12 @@ impl Model {
     }
 }
 
-/// 5.3: base keeps a session when supervised and resident, lean when resident or saved.
+/// 5.3: base keeps a session when supervised and resident, or saved; lean when resident or saved.
 pub(super) fn keeps_session(spec: &NewBinding) -> bool {
-    let keeps = match spec.session {
-        SessionPolicy::Resident | SessionPolicy::Saved => true,
-        SessionPolicy::Fresh => false,
-    };
-    match spec.delivery {
-        Policy::Base => keeps && spec.supervised,
-        Policy::Lean => keeps,
-        Policy::Window => false,
+    match (spec.session, spec.delivery) {
+        (SessionPolicy::Fresh, _) | (_, Policy::Window) => false,
+        (SessionPolicy::Saved, Policy::Base | Policy::Lean) => true,
+        (SessionPolicy::Resident, Policy::Base) => spec.supervised,
+        (SessionPolicy::Resident, Policy::Lean) => true,
     }
 }

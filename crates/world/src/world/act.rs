@@ -5,7 +5,7 @@ use delivery::model::{ChannelId, MessageId, NativeId};
 use server::engine::{Input, Request};
 
 use super::World;
-use super::agent::Around;
+use super::agent::{Around, Id};
 use super::commit::Fate;
 use crate::breach::Checked;
 use crate::dice::Dice;
@@ -231,12 +231,12 @@ impl World {
     }
 
     /// A new id, or sometimes one that another session has already.
-    pub(super) fn native_id(&mut self, dice: &mut Dice) -> NativeId {
+    pub(super) fn native_id(&mut self, dice: &mut Dice) -> Id {
         if self.sessions > 0 && dice.percent(3) {
-            return NativeId(format!("s-{}", 1 + dice.below(self.sessions)));
+            return Id::Taken(NativeId(format!("s-{}", 1 + dice.below(self.sessions))));
         }
         self.sessions += 1;
-        NativeId(format!("s-{}", self.sessions))
+        Id::Own(NativeId(format!("s-{}", self.sessions)))
     }
 
     /// Processes whose end was reported are no more.
@@ -245,6 +245,7 @@ impl World {
             self.agents.iter().filter(|(_, agent)| agent.is_gone()).map(|(key, _)| key.clone()).collect();
         for key in gone {
             if let Some(agent) = self.agents.remove(&key) {
+                self.books.extend(agent.book());
                 self.graves.push((key, agent.epoch, agent.run()));
             }
         }

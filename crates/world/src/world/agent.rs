@@ -1,6 +1,6 @@
 //! A pretend agent: what `crates/agents` would report of a process, one event at a time, with all that agents do wrong.
 
-use agents::{Event, EventKind, Started, Stop, Turn, Update, Usage};
+use agents::{Begun, Event, EventKind, Started, Stop, Turn, Update, Usage};
 use delivery::model::{Epoch, Key, NativeId, RunId};
 use delivery::prose::FRAMING;
 use server::engine::{Input, Request, Tool, ToolCall};
@@ -22,17 +22,55 @@ pub(crate) struct Pretend {
     key: Key,
     pub(crate) epoch: Epoch,
     handle: String,
-    /// What it was told, byte by byte: its system prompt, then the prompts that reached it.
-    system: Option<String>,
-    prompts: Vec<String>,
-    /// Whether it can take a system prompt, and tells how full it is.
-    talents: (bool, bool),
+    /// The session that it is to reload.
+    reload: Option<NativeId>,
+    book: Book,
+    talents: Talents,
     phase: Phase,
     turn: Option<InTurn>,
     ending: bool,
     /// The last sign of life.
     since: u64,
+    /// Whether it forgot its session, and will tell so by how full that is.
+    forgot: bool,
+}
+
+/// What it keeps of a session, byte by byte: its system prompt, then the prompts that reached it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Book {
+    /// Its own id for it.
+    native: Option<NativeId>,
+    pub(crate) system: Option<String>,
+    prompts: Vec<String>,
     used: u64,
+}
+
+/// An id that an agent gives to a new session.
+pub(crate) enum Id {
+    Own(NativeId),
+    /// Another session has it already: nothing is kept under it.
+    Taken(NativeId),
+}
+
+/// What a process begins with.
+pub(crate) enum Start {
+    /// A new session, with this system prompt if it takes one.
+    Anew(Option<String>),
+    /// A session by its id, and what it kept of it.
+    Reload(NativeId, Option<Book>),
+}
+
+/// What a program can do.
+#[derive(Clone, Copy, Debug)]
+struct Talents {
+    /// It takes a system prompt.
+    system: bool,
+    /// It tells how full it is.
+    usage: bool,
+    /// It can reload its sessions.
+    reloads: bool,
+    /// It crashes often.
+    frail: bool,
 }
 
 /// How far it is.
@@ -92,23 +130,37 @@ pub(crate) struct Around {
 }
 
 impl Pretend {
-    pub(crate) fn new(key: Key, epoch: Epoch, binding: &Binding, system: Option<String>, at: u64) -> Self {
+    pub(crate) fn new(key: Key, epoch: Epoch, binding: &Binding, start: Start, at: u64) -> Self {
         // The same program every time: what it can do hangs on its name.
         let seed = binding.id.as_str().bytes().fold(7_u64, |sum, byte| sum * 31 + u64::from(byte));
         let mut dice = Dice::new(seed);
+        let (reload, book) = match start {
+            Start::Anew(system) => (None, Book { system, ..Book::default() }),
+            Start::Reload(native, book) => (Some(native), book.unwrap_or_default()),
+        };
         Self {
             key,
             epoch,
             handle: binding.spec.handle.clone(),
-            system,
-            prompts: Vec::new(),
-            talents: (dice.percent(50), dice.percent(50)),
+            reload,
+            book,
+            talents: Talents {
+                system: dice.percent(50),
+                usage: dice.percent(50),
+                reloads: dice.percent(75),
+                frail: dice.percent(15),
+            },
             phase: Phase::Starting,
             turn: None,
             ending: false,
             since: at,
-            used: 0,
+            forgot: false,
         }
+    }
+
+    /// What it keeps of its session, if that has an id of its own.
+    pub(crate) fn book(&self) -> Option<(NativeId, Book)> {
+        self.book.native.clone().map(|native| (native, self.book.clone()))
     }
 
     /// The run that it has a turn of.
@@ -150,13 +202,7 @@ impl Pretend {
     }
 
     /// Something that it may do now.
-    pub(crate) fn act(
-        &mut self,
-        dice: &mut Dice,
-        at: u64,
-        id: NativeId,
-        around: &Around,
-    ) -> Checked<Vec<Input>> {
+    pub(crate) fn act(&mut self, dice: &mut Dice, at: u64, id: Id, around: &Around) -> Checked<Vec<Input>> {
         match (self.phase, self.turn.clone()) {
             (Phase::Gone, _) => Ok(Vec::new()),
             (Phase::Starting, _) => Ok(self.start(dice, at, id)),
@@ -169,11 +215,11 @@ impl Pretend {
     }
 
     /// What it does so that everything comes to its end.
-    pub(crate) fn finish(&mut self, dice: &mut Dice, at: u64, id: NativeId) -> Checked<Vec<Input>> {
+    pub(crate) fn finish(&mut self, dice: &mut Dice, at: u64, id: Id) -> Checked<Vec<Input>> {
         match (self.phase, self.turn.clone()) {
             (Phase::Gone, _) => Ok(Vec::new()),
             (Phase::Starting, _) if self.ending => Ok(self.exit(None)),
-            (Phase::Starting, _) => Ok(self.begin(at, id)),
+            (Phase::Starting, _) => Ok(self.begin(dice, at, id)),
             (Phase::Running, _) if self.ending => Ok(self.exit(None)),
             (Phase::Running, Some(turn)) if turn.written => {
                 let text = texts::body(dice);
@@ -212,28 +258,76 @@ impl Pretend {
         vec![self.event(EventKind::Exited { reason })]
     }
 
-    fn start(&mut self, dice: &mut Dice, at: u64, id: NativeId) -> Vec<Input> {
+    fn start(&mut self, dice: &mut Dice, at: u64, id: Id) -> Vec<Input> {
         match dice.below(100) {
             0..8 => self.exit(Some("it cannot be started")),
             8..20 => Vec::new(),
             20..60 if self.ending => self.exit(None),
-            _ => self.begin(at, id),
+            20..30 if self.reload.is_some() => self.cannot_reload(),
+            _ => self.begin(dice, at, id),
         }
     }
 
-    fn begin(&mut self, at: u64, native: NativeId) -> Vec<Input> {
+    fn cannot_reload(&mut self) -> Vec<Input> {
+        let failed = self.event(EventKind::ReloadFailed { reason: "not found".to_owned() });
+        let mut inputs = vec![failed];
+        inputs.extend(self.exit(Some("it could not reload its session")));
+        inputs
+    }
+
+    /// A session begins, or goes on. One that goes on has what it was told; now and then it says so and has nothing, or its
+    /// program does not take the system prompt any more.
+    fn begin(&mut self, dice: &mut Dice, at: u64, id: Id) -> Vec<Input> {
+        let (native, begun) = match self.reload.clone() {
+            None => {
+                let (native, kept) = match id {
+                    Id::Own(native) => (native.clone(), Some(native)),
+                    Id::Taken(native) => (native, None),
+                };
+                self.book.native = kept;
+                (native, Begun::New)
+            }
+            Some(native) if self.book.native.as_ref() != Some(&native) => {
+                self.reload = Some(native);
+                return self.cannot_reload();
+            }
+            Some(native) if dice.percent(80) => (native, Begun::Restored),
+            Some(native) => {
+                if dice.percent(50) {
+                    self.book.prompts.clear();
+                    self.book.used = 1 + self.book.used / 10;
+                    self.forgot = true;
+                }
+                (native, Begun::Resumed)
+            }
+        };
         self.phase = Phase::Running;
         self.since = at;
-        let system_prompt = self.talents.0 && self.system.is_some();
+        let takes_it = self.talents.system && (begun == Begun::New || dice.percent(95));
+        let system_prompt = takes_it && self.book.system.is_some();
         if !system_prompt {
-            self.system = None;
+            self.book.system = None;
         }
-        vec![self.event(EventKind::Started(Started { native, system_prompt, pid: 1, notices: Vec::new() }))]
+        let (reloadable, notices) = (self.talents.reloads, Vec::new());
+        vec![self.event(EventKind::Started(Started {
+            native,
+            begun,
+            reloadable,
+            system_prompt,
+            pid: 1,
+            notices,
+        }))]
+    }
+
+    /// It goes away by itself; now and then nobody knows whether all of it is gone.
+    fn die(&mut self, dice: &mut Dice, reason: &str) -> Vec<Input> {
+        let lost = dice.percent(10).then(|| self.event(EventKind::TreeLost));
+        lost.into_iter().chain(self.exit(Some(reason))).collect()
     }
 
     fn idle(&mut self, dice: &mut Dice, around: &Around) -> Vec<Input> {
         match dice.below(100) {
-            0..5 => self.exit(Some("it fell over")),
+            0..5 => self.die(dice, "it fell over"),
             5..10 => vec![self.history(dice, around)],
             _ => Vec::new(),
         }
@@ -242,7 +336,7 @@ impl Pretend {
     fn take(&mut self, dice: &mut Dice, at: u64) -> Checked<Vec<Input>> {
         match dice.below(100) {
             _ if self.ending => Ok(self.exit(None)),
-            0..9 => Ok(self.exit(Some("it was dead"))),
+            0..9 => Ok(self.die(dice, "it was dead")),
             9..14 => Ok(Vec::new()),
             _ => self.write(at),
         }
@@ -253,19 +347,21 @@ impl Pretend {
         let Some(turn) = self.turn.as_mut() else { return Ok(Vec::new()) };
         turn.written = true;
         self.since = at;
-        self.prompts.push(turn.text.clone());
+        self.book.prompts.push(turn.text.clone());
         let run = turn.run.clone();
-        let told = self.system.iter().chain(&self.prompts);
-        let framed: Vec<bool> = told.map(|text| text.starts_with(FRAMING)).collect();
-        let is_once = framed.iter().filter(|framed| **framed).count() == 1 && framed[0];
-        ensure!(is_once, "3.4", "{} has its framing where {framed:?} says", self.handle);
+        let mut told = self.book.system.iter().chain(&self.book.prompts);
+        let is_framed = told.next().is_some_and(|text| text.starts_with(FRAMING));
+        // What it was told before, it forgot.
+        let forgot = self.reload.is_some();
+        ensure!(is_framed || forgot, "3.4", "{} was never told what it is", self.handle);
         Ok(vec![self.event(EventKind::PromptWritten { run })])
     }
 
     fn answer(&mut self, run: &RunId, stop: Stop, text: Option<String>) -> Vec<Input> {
         self.turn = None;
-        self.used += 1_000;
-        let usage = self.talents.1.then(|| Usage { input: self.used, output: 10, ..Usage::default() });
+        self.book.used += 1_000;
+        let usage =
+            self.talents.usage.then(|| Usage { input: self.book.used, output: 10, ..Usage::default() });
         vec![self.event(EventKind::TurnEnded { run: run.clone(), turn: Turn { stop, text, usage } })]
     }
 
@@ -275,7 +371,12 @@ impl Pretend {
     }
 
     fn work(&mut self, dice: &mut Dice, at: u64, turn: &InTurn, around: &Around) -> Vec<Input> {
-        let next = if turn.cancelled { cancelled(dice) } else { undisturbed(dice) };
+        let next = match (turn.cancelled, self.forgot && self.talents.usage) {
+            (true, _) => cancelled(dice),
+            (false, true) if dice.percent(60) => Next::Use,
+            (false, _) if self.talents.frail && dice.percent(40) => Next::Die,
+            (false, _) => undisturbed(dice),
+        };
         if !matches!(next, Next::Hang) {
             self.since = at;
         }
@@ -301,7 +402,7 @@ impl Pretend {
                 failed.extend(self.exit(Some("it was ended")));
                 failed
             }
-            Next::Die => self.exit(Some("it crashed")),
+            Next::Die => self.die(dice, "it crashed"),
             Next::Say => {
                 let long = if dice.percent(10) { 40_000 } else { 10 };
                 self.update(run, Update::Text("x".repeat(long)))
@@ -310,14 +411,16 @@ impl Pretend {
                 let (id, title) = ("t-1".to_owned(), "look".to_owned());
                 self.update(run, Update::ToolCall { id, title, kind: "read".to_owned() })
             }
-            Next::Use if self.talents.1 => {
-                self.used += dice.below(5_000);
-                self.update(run, Update::Used(self.used))
+            Next::Use if self.talents.usage => {
+                if !std::mem::take(&mut self.forgot) {
+                    self.book.used += dice.below(3_000);
+                }
+                self.update(run, Update::Used(self.book.used))
             }
             Next::Compact => {
-                self.used /= 2;
-                let said = dice.percent(50) || !self.talents.1;
-                self.update(run, if said { Update::Compacted } else { Update::Used(self.used) })
+                self.book.used /= 2;
+                let said = dice.percent(50) || !self.talents.usage;
+                self.update(run, if said { Update::Compacted } else { Update::Used(self.book.used) })
             }
             Next::Ask => {
                 let (title, option) = ("rm -rf build".to_owned(), Some("reject".to_owned()));

@@ -10,7 +10,7 @@ use server::error::ApiError;
 use storage::{Sqlite, Store};
 
 use super::World;
-use super::agent::Order;
+use super::agent::{Order, Start};
 use crate::breach::{Breach, Checked, ensure};
 use crate::model::{Model, Seen};
 
@@ -70,8 +70,8 @@ impl Known {
         }
         self.open = open;
         let session = match input {
-            Some(Input::Agent(event)) if matches!(event.kind, EventKind::Started(_)) => {
-                tx.session(&event.key)?
+            Some(Input::Agent(event)) if !matches!(event.kind, EventKind::Update { .. }) => {
+                Some(tx.session(&event.key)?)
             }
             Some(Input::Agent(_) | Input::Request(_) | Input::Tick) | None => None,
         };
@@ -172,11 +172,27 @@ impl World {
     fn carry_out(&mut self, command: Command) -> Checked {
         let now = self.mono;
         match command {
-            Command::Start { key, epoch, binding, system_prompt } => {
-                self.note(|| format!("  start {} {}", key.binding, epoch.0));
+            Command::Start { key, epoch, binding, system_prompt, reload } => {
+                let what =
+                    reload.as_ref().map_or_else(String::new, |reload| format!(": reload {}", reload.native));
+                self.note(|| format!("  start {} {}{what}", key.binding, epoch.0));
                 ensure!(!self.agents.contains_key(&key), "6.1", "{key:?} has two processes");
                 ensure!(self.agents.len() < self.setup.pool, "6.1", "{key:?} starts past the pool");
-                let agent = super::Pretend::new(key.clone(), epoch, &binding, system_prompt, now);
+                let book = match reload {
+                    Some(reload) => {
+                        Start::Reload(reload.native.clone(), self.books.get(&reload.native).cloned())
+                    }
+                    None => Start::Anew(system_prompt.clone()),
+                };
+                if let Start::Reload(native, Some(book)) = &book {
+                    ensure!(
+                        book.system == system_prompt,
+                        "3.4",
+                        "{native} is reloaded with another system prompt"
+                    );
+                    self.tally.count("reloads");
+                }
+                let agent = super::Pretend::new(key.clone(), epoch, &binding, book, now);
                 self.agents.insert(key, agent);
                 self.tally.count("processes");
             }
@@ -211,6 +227,7 @@ impl World {
         self.note(|| "  (a new server)".to_owned());
         let died = std::mem::take(&mut self.agents);
         for (key, agent) in died {
+            self.books.extend(agent.book());
             self.graves.push((key, agent.epoch, agent.run()));
         }
         self.kept.clear();

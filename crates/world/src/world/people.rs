@@ -1,6 +1,6 @@
 //! What people do, and what comes late.
 
-use agents::{Event, EventKind, Started, Stop, Turn};
+use agents::{Begun, Event, EventKind, Started, Stop, Turn};
 use delivery::model::{MessageId, NativeId, RunId};
 use server::engine::{Input, Post, Request};
 
@@ -174,6 +174,8 @@ impl World {
         let kind = match dice.below(4) {
             0 => EventKind::Started(Started {
                 native: NativeId("s-late".to_owned()),
+                begun: Begun::New,
+                reloadable: true,
                 system_prompt: false,
                 pid: 1,
                 notices: Vec::new(),
