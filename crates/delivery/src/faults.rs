@@ -128,6 +128,8 @@ rules! {
     LeastRecentlyUsed "6.3",
     /// A process that died is not handed out.
     DeadIsGone "6.4",
+    /// Idle processes prove that they live after the computer slept.
+    SleepersProve "6.4",
     /// With the session policy `fresh` each run has a new session.
     FreshEachRun "6.5",
     /// With the session policy `saved` no process stays between turns.
@@ -146,6 +148,14 @@ rules! {
     FreshAfterTurn "6.7",
     /// A stop ends the idle processes.
     StopEndsAll "6.8",
+    /// A permission card that nobody answers is rejected in time.
+    CardsTimeOut "6.10",
+    /// A permission card ends with its run.
+    CardsEndWithTheirRun "6.10",
+    /// A permission card ends with its server.
+    CardsEndWithTheServer "6.10",
+    /// Without supervision rules decide, not people.
+    UnsupervisedByRule "6.10",
     /// What a session fetched counts as shown to it.
     FetchedIsShown "7.7",
 }

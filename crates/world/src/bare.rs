@@ -10,7 +10,7 @@ use delivery::residency::Pool;
 use delivery::{Limits, Moment, Timestamp};
 use server::engine::{Command, Engine, Footprint, Input, Now, Post, Request, Rules};
 use server::settings::Cold;
-use storage::{AddressedBy, ChannelKind, NewBinding, Role, Sqlite, Store};
+use storage::{AddressedBy, ChannelKind, NewBinding, PermissionRules, Role, Sqlite, Store};
 use tempfile::TempDir;
 
 use crate::breach::{Breach, Checked, ensure};
@@ -46,6 +46,8 @@ impl Bare {
             pool: Pool { processes_max: POOL, idle_ms: IDLE_MS },
             max_recipients: 3,
             cold: Cold { tokens: 50_000, cache_ms: 3_600_000 },
+            permission_ms: IDLE_MS,
+            inside: Arc::new(|_, _| false),
             reachable: Arc::new(|_| true),
         };
         let mut engine = None;
@@ -144,7 +146,12 @@ impl Bare {
                 let kind = EventKind::Exited { reason: None };
                 self.inputs.push_back(Input::Agent(Event { key, epoch, kind }));
             }
-            Command::Cancel { .. } | Command::Stream { .. } | Command::RunsEnded => {}
+            Command::Cancel { .. }
+            | Command::Prove { .. }
+            | Command::Answer { .. }
+            | Command::Tidy(_)
+            | Command::Stream { .. }
+            | Command::RunsEnded => {}
         }
     }
 }
@@ -170,6 +177,7 @@ fn binding(channel: u64) -> NewBinding {
         env: Vec::new(),
         model: None,
         cwd: None,
+        permissions: PermissionRules::default(),
         instructions: None,
         addressed_by: AddressedBy::Members,
     }

@@ -3,6 +3,7 @@
 
 mod agent;
 mod among;
+pub(crate) mod card;
 pub(crate) mod chat;
 mod clean;
 mod compare;
@@ -24,8 +25,9 @@ use delivery::model::{Epoch, Key, MessageId, NativeId, RunId};
 use delivery::turn::Lease;
 use server::engine::{Command, Input, Now, Reply, Request};
 use server::error::ApiError;
-use storage::{PlacedWatermark, Run as StoredRun, RunStatus};
+use storage::{PermissionId, PlacedWatermark, Run as StoredRun, RunStatus};
 
+use self::card::{Card, Told};
 use self::chat::{Chat, Events};
 use self::session::{How, Memory, Place, Session, Telling};
 use crate::breach::{Breach, Checked, ensure};
@@ -44,6 +46,8 @@ pub(crate) struct Seen {
     pub(crate) runs: Vec<StoredRun>,
     /// All watermarks, if a run ended.
     pub(crate) marks: Option<Vec<PlacedWatermark>>,
+    /// Permission cards that wait.
+    pub(crate) pending: Vec<PermissionId>,
     /// The session that the key of an agent's event has now, if that may have changed it.
     pub(crate) session: Option<Option<storage::Session>>,
 }
@@ -170,6 +174,12 @@ pub(crate) struct Model {
     pub(crate) queues: BTreeMap<Key, VecDeque<RunId>>,
     pub(crate) processes: BTreeMap<Key, Process>,
     pub(crate) sessions: BTreeMap<NativeId, Session>,
+    /// Permission cards, `k1` first.
+    pub(crate) cards: Vec<Card>,
+    /// What agents must be told by now of what they asked.
+    told: Vec<Told>,
+    /// Processes that must be asked by now to prove that they live.
+    proofs: BTreeMap<Key, Epoch>,
     /// Handles of agents whose command cannot be started.
     pub(crate) missing: BTreeSet<String>,
     pub(crate) doors: Doors,
@@ -188,6 +198,9 @@ impl Model {
             queues: BTreeMap::new(),
             processes: BTreeMap::new(),
             sessions: BTreeMap::new(),
+            cards: Vec::new(),
+            told: Vec::new(),
+            proofs: BTreeMap::new(),
             missing: BTreeSet::new(),
             doors: Doors::Open,
             wishes: Vec::new(),
@@ -201,13 +214,17 @@ impl Model {
         let mut time = Time::Later;
         let key = match &seen.input {
             Some(Input::Agent(event)) => Some(event.key.clone()),
-            Some(Input::Request(_) | Input::Tick) | None => None,
+            Some(Input::Request(_) | Input::Woke | Input::Tick) | None => None,
         };
         match seen.input.take() {
             None => self.restarted(&mut seen)?,
             Some(Input::Request(request)) => self.request(request, &mut seen)?,
             Some(Input::Agent(event)) => self.agent_event(event, &mut seen)?,
-            Some(Input::Tick) => time = Time::Now,
+            Some(Input::Woke) => self.woke(),
+            Some(Input::Tick) => {
+                self.cards_due(seen.now.mono);
+                time = Time::Now;
+            }
         }
         ensure!(seen.events.is_empty(), "2", "more happened than should: {:?}", seen.events);
         self.pumped(&mut seen, time)?;
@@ -228,6 +245,7 @@ impl Model {
             Request::AddAgent { channel, new } => self.add_agent(&channel, &new, seen),
             Request::RemoveAgent { channel, handle } => self.remove_agent(&channel, &handle, seen),
             Request::Tool(call) => self.tool(*call, seen),
+            Request::Answer(answer) => self.answer(&answer, seen),
             Request::Shutdown => {
                 self.stop();
                 Ok(())
@@ -240,9 +258,21 @@ impl Model {
             Request::As(..)
             | Request::AddChannel { .. }
             | Request::Act(_)
+            | Request::ChangeRules { .. }
+            | Request::Project(_)
             | Request::ImportWatermarks(_)
             | Request::Import(_) => Err(Breach::new("model", "this is not modelled")),
         }
+    }
+
+    /// The computer was asleep: what lives without a turn that it knows of proves that it does.
+    fn woke(&mut self) {
+        let lives = self.processes.iter().filter(|(_, process)| match &process.phase {
+            Phase::Idle { .. } => true,
+            Phase::Busy(turn) => !turn.written,
+            Phase::Starting | Phase::Ending => false,
+        });
+        self.proofs = lives.map(|(key, process)| (key.clone(), process.epoch)).collect();
     }
 
     pub(crate) fn run(&self, id: &RunId) -> Option<&Run> {

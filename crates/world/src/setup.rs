@@ -2,7 +2,7 @@
 
 use delivery::Policy;
 use delivery::model::{ChannelId, SessionPolicy, WhenCold};
-use storage::{AddressedBy, NewBinding, Role};
+use storage::{AddressedBy, NewBinding, PermissionRules, Role};
 
 use crate::dice::Dice;
 
@@ -13,6 +13,9 @@ pub(crate) const IDLE_MS: u64 = 30 * MINUTE;
 /// Tokens and milliseconds past which a session is large, and has surely left a provider's cache.
 pub(crate) const COLD_TOKENS: u64 = 3_000;
 pub(crate) const COLD_MS: i64 = 60 * 60_000;
+/// Milliseconds that a permission card waits, as by default, and what is inside an agent's own folder.
+pub(crate) const CARD_MS: u64 = 30 * MINUTE;
+pub(crate) const INSIDE: &str = "/inside/";
 /// Who writes.
 pub(crate) const PEOPLE: [(&str, Role); 3] =
     [("aiko", Role::Owner), ("ben", Role::Member), ("gus", Role::Guest)];
@@ -109,6 +112,7 @@ pub(crate) fn binding(dice: &mut Dice, handle: &str) -> NewBinding {
         env: Vec::new(),
         model: None,
         cwd: None,
+        permissions: PermissionRules::default(),
         instructions,
         addressed_by: dice.weighed(&[
             (6, AddressedBy::Members),

@@ -23,7 +23,7 @@ use self::agent::{Book, Pretend};
 use crate::breach::{Breach, Checked};
 use crate::dice::Dice;
 use crate::model::Model;
-use crate::setup::{COLD_MS, COLD_TOKENS, IDLE_MS, PEOPLE, Setup};
+use crate::setup::{CARD_MS, COLD_MS, COLD_TOKENS, IDLE_MS, INSIDE, PEOPLE, Setup};
 use crate::tally::Tally;
 
 /// Lines of the trace that are kept.
@@ -173,6 +173,8 @@ fn rules(setup: &Setup, missing: &Arc<Mutex<BTreeSet<String>>>) -> Rules {
         limits: Limits::default(),
         pool: Pool { processes_max: setup.pool, idle_ms: IDLE_MS },
         max_recipients: setup.recipients_max,
+        permission_ms: CARD_MS,
+        inside: Arc::new(|_, touches| touches.paths.iter().all(|path| path.starts_with(INSIDE))),
         cold: Cold { tokens: COLD_TOKENS, cache_ms: COLD_MS.unsigned_abs() },
         reachable: Arc::new(move |binding| {
             !missing.lock().unwrap_or_else(PoisonError::into_inner).contains(&binding.spec.handle)
@@ -183,7 +185,8 @@ fn rules(setup: &Setup, missing: &Arc<Mutex<BTreeSet<String>>>) -> Rules {
 /// People, channels and agents, in store and model alike.
 fn begin(tx: &mut dyn Store, setup: &Setup, model: &mut Model, at: Timestamp) -> Result<(), storage::Error> {
     for (name, role) in PEOPLE {
-        tx.add_person(name, role, at)?;
+        let person = tx.add_person(name, role, at)?;
+        model.chat.ids.insert(name.to_owned(), person.id);
         model.chat.people.insert(name.to_owned(), role);
     }
     for place in &setup.channels {

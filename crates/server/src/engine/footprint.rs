@@ -15,6 +15,8 @@ pub struct Footprint {
     pub open: usize,
     /// Runs whose prompt was lost once.
     pub tried: usize,
+    /// Permission cards that wait.
+    pub cards: usize,
     /// Commands that were not taken.
     pub commands: usize,
 }
@@ -22,7 +24,7 @@ pub struct Footprint {
 impl Footprint {
     /// All of them.
     pub fn entries(self) -> usize {
-        self.queues + self.residents + self.live + self.open + self.tried + self.commands
+        self.queues + self.residents + self.live + self.open + self.tried + self.cards + self.commands
     }
 }
 
@@ -35,6 +37,7 @@ impl Engine {
             live: self.live.len(),
             open: self.open.len(),
             tried: self.tried.len(),
+            cards: self.cards.len(),
             commands: self.out.len(),
         }
     }

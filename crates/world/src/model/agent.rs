@@ -41,6 +41,14 @@ impl Model {
             EventKind::Update { run, update } if has(&run) => self.update(&key, update, seen),
             EventKind::TurnEnded { run, turn } if has(&run) => self.turn_ended(&key, &run, &turn, seen),
             EventKind::TurnFailed { run, reason } if has(&run) => self.turn_failed(&key, &run, &reason, seen),
+            EventKind::PermissionAsked { run, ask } if has(&run) => self.asked(&key, &run, &ask, seen),
+            EventKind::PermissionAsked { .. } => Ok(()),
+            EventKind::PermissionClosed { run, ask, why } => {
+                if has(&run) {
+                    self.closed(&run, ask, why);
+                }
+                Ok(())
+            }
             EventKind::PromptWritten { .. }
             | EventKind::Update { .. }
             | EventKind::TurnEnded { .. }
@@ -106,15 +114,7 @@ impl Model {
                     session.told.compacted();
                 }
             }
-            Update::PermissionRejected { title, .. } => {
-                let Some(turn) = self.turn_mut(key) else { return Ok(()) };
-                turn.refusals += 1;
-                // More of them are steps of the run alone.
-                if turn.refusals <= 5 {
-                    let run = turn.run.clone();
-                    self.tell_end(&run, RunStatus::Running, Some(&title), seen)?;
-                }
-            }
+            Update::PermissionRejected { title, .. } => self.tell_refusal(key, &title, seen)?,
             Update::ToolCall { .. } | Update::ToolUpdate { .. } | Update::Plan(_) | Update::Other => {}
         }
         Ok(())

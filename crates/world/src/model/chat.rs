@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use delivery::model::{BindingId, ChannelId, Key, MessageId, NativeId, RunId};
 use delivery::{AuthorKind, Timestamp};
-use storage::{Binding, ChannelEvent, ChannelEventKind, Message, NewBinding, Role};
+use storage::{Binding, ChannelEvent, ChannelEventKind, Message, NewBinding, PersonId, Role};
 
 use crate::breach::{Breach, Checked, ensure};
 
@@ -56,6 +56,7 @@ pub(crate) struct Chat {
     pub(crate) lines: Vec<Line>,
     pub(crate) bindings: BTreeMap<BindingId, Bound>,
     pub(crate) people: BTreeMap<String, Role>,
+    pub(crate) ids: BTreeMap<String, PersonId>,
     /// What was posted under a client's own id: message and text as posted.
     pub(crate) posted: BTreeMap<(String, String), (MessageId, String)>,
 }

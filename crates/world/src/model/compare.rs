@@ -7,7 +7,7 @@ use delivery::Watermark;
 use delivery::model::{BindingId, Key, RunId};
 use delivery::residency::State;
 use server::engine::Board;
-use storage::{PlacedWatermark, Run as StoredRun};
+use storage::{PermissionId, PlacedWatermark, Run as StoredRun};
 
 use super::session::{Memory, Place, Session};
 use super::{Doors, Model, Phase, Run, Seen};
@@ -26,6 +26,7 @@ impl Model {
             open.remove(&stored.id);
         }
         ensure!(open.is_empty(), "2.8", "runs {:?} are open and should not have ended", open.keys());
+        self.compare_cards(&seen.pending)?;
         seen.marks.as_ref().map_or(Ok(()), |marks| self.compare_marks(marks))
     }
 
@@ -61,7 +62,11 @@ impl Model {
         };
         let states = keys.iter().map(|key| ((*key).clone(), state(key))).collect();
         let queues = keys.iter().map(|key| ((*key).clone(), self.queue(key).cloned().collect())).collect();
-        Board { states, queues }
+        let mut asking: BTreeMap<RunId, Vec<PermissionId>> = BTreeMap::new();
+        for card in self.waiting_cards() {
+            asking.entry(card.run.clone()).or_default().push(card.id.clone());
+        }
+        Board { states, queues, asking }
     }
 
     fn sessions_by_age(&self) -> Vec<&Session> {

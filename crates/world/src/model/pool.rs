@@ -8,6 +8,7 @@ use delivery::turn::Lease;
 use server::engine::Command;
 
 use super::agent::system_prompt;
+use super::card::Told;
 use super::{Cancel, Doom, Doors, Model, Phase, Process, Seen, Time, Wish};
 use crate::breach::{Breach, Checked, ensure};
 use crate::setup::IDLE_MS;
@@ -31,7 +32,8 @@ impl Model {
         self.wish();
         while let Some(command) = seen.commands.pop_front() {
             match command {
-                Command::Start { key, epoch, binding, system_prompt: system, reload } => {
+                Command::Start { key, epoch, binding, system_prompt: system, reload, workplace } => {
+                    ensure!(workplace.is_none(), "8", "{key:?} starts in a worktree of no project");
                     self.started_by(&key, epoch)?;
                     let (native, due) = match self.to_reload(&key, seen.now.wall)? {
                         Some((native, system)) => (Some(native), system),
@@ -57,9 +59,36 @@ impl Model {
                     }
                 }
                 Command::End { key, epoch } => self.ended_by(&key, epoch, seen.now.mono)?,
+                Command::Answer { key, epoch, run, ask, choice } => {
+                    let told = Told { key, run, ask, choice };
+                    let at = self.told.iter().position(|due| *due == told);
+                    let is_now = self.processes.get(&told.key).is_some_and(|process| process.epoch == epoch);
+                    match at.filter(|_| is_now) {
+                        Some(at) => drop(self.told.remove(at)),
+                        None => {
+                            return Err(Breach::new(
+                                "6.10",
+                                format!("{told:?} is told, which nobody decided"),
+                            ));
+                        }
+                    }
+                }
+                Command::Prove { key, epoch } => {
+                    let due = self.proofs.remove(&key);
+                    ensure!(
+                        due == Some(epoch),
+                        "6.4",
+                        "{epoch:?} of {key:?} is asked to prove that it lives"
+                    );
+                }
+                Command::Tidy(worktree) => {
+                    return Err(Breach::new("8", format!("there is no worktree {worktree:?}")));
+                }
                 Command::Stream { .. } | Command::RunsEnded => {}
             }
         }
+        ensure!(self.told.is_empty(), "6.10", "these are not told: {:?}", self.told);
+        ensure!(self.proofs.is_empty(), "6.4", "these prove nothing: {:?}", self.proofs);
         self.wish();
         self.nothing_left(seen.now.mono, time)
     }
@@ -192,6 +221,7 @@ impl Model {
 
     /// When a tick is due: when the first idle process has been so for long enough.
     pub(crate) fn next_timeout(&self) -> Option<Moment> {
-        self.idle().filter(|(key, _)| !self.wants(key)).map(|(_, since)| since.after(IDLE_MS)).min()
+        let idle = self.idle().filter(|(key, _)| !self.wants(key));
+        idle.map(|(_, since)| since.after(IDLE_MS)).chain(self.next_card()).min()
     }
 }

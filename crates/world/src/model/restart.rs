@@ -13,6 +13,7 @@ impl Model {
     /// processes are gone.
     pub(super) fn restarted(&mut self, seen: &mut Seen) -> Checked {
         self.processes.clear();
+        self.lose_cards();
         let keys: Vec<_> = self.sessions.values().map(|session| session.key.clone()).collect();
         for key in keys {
             if self.chat.bindings.get(&key.binding).is_some_and(|bound| !bound.removed) {

@@ -42,6 +42,7 @@ impl Model {
         let run = self.run_mut(id)?;
         run.status = status;
         let key = run.key.clone();
+        self.end_cards(id, status);
         if let Some(queue) = self.queues.get_mut(&key) {
             queue.retain(|waiting| waiting != id);
             if queue.is_empty() {
@@ -146,6 +147,8 @@ impl Model {
             && turn.cancel == Cancel::Not
         {
             turn.cancel = Cancel::Asked;
+            let run = turn.run.clone();
+            self.end_cards(&run, RunStatus::Cancelled);
         }
     }
 }

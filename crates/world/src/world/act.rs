@@ -39,6 +39,7 @@ enum What {
     Delete,
     Cancel,
     Retry,
+    Answer,
     Fresh,
     Remove,
     Add,
@@ -47,6 +48,7 @@ enum What {
     Late,
     Pass,
     Doze,
+    Sleep,
     Jump,
     Missing,
     Kill,
@@ -69,7 +71,7 @@ pub(crate) fn draw(dice: &mut Dice, mood: Mood) -> Vec<Act> {
 /// How often what happens, of a thousand or so.
 fn weights(mood: Mood) -> Vec<(u64, What)> {
     // In the order of `Mood`: mixed, calm, talk, crowded, rough.
-    let all: [(What, [u64; 5]); 20] = [
+    let all: [(What, [u64; 5]); 22] = [
         (What::Post, [80, 90, 20, 40, 60]),
         (What::Mention, [110, 110, 60, 150, 120]),
         (What::PostAgain, [20, 5, 3, 5, 30]),
@@ -77,6 +79,7 @@ fn weights(mood: Mood) -> Vec<(u64, What)> {
         (What::Delete, [30, 60, 5, 15, 25]),
         (What::Cancel, [22, 15, 5, 15, 25]),
         (What::Retry, [22, 15, 5, 10, 30]),
+        (What::Answer, [25, 25, 15, 20, 20]),
         (What::Fresh, [12, 3, 1, 10, 15]),
         (What::Remove, [4, 1, 1, 4, 6]),
         (What::Add, [8, 2, 2, 8, 10]),
@@ -85,6 +88,7 @@ fn weights(mood: Mood) -> Vec<(u64, What)> {
         (What::Late, [15, 3, 2, 10, 40]),
         (What::Pass, [60, 40, 20, 60, 50]),
         (What::Doze, [9, 2, 1, 10, 10]),
+        (What::Sleep, [6, 3, 2, 6, 8]),
         (What::Jump, [10, 8, 2, 4, 15]),
         (What::Missing, [6, 4, 4, 6, 6]),
         (What::Kill, [20, 2, 2, 3, 60]),
@@ -142,12 +146,14 @@ impl World {
             | What::Delete
             | What::Cancel
             | What::Retry
+            | What::Answer
             | What::Fresh
             | What::Remove
             | What::Add
             | What::Flood
             | What::Agent
             | What::Late
+            | What::Sleep
             | What::Jump
             | What::Missing => {
                 self.begin(act.what, &mut dice)?;
@@ -176,6 +182,7 @@ impl World {
             What::Delete => self.delete(dice),
             What::Cancel => self.cancel(dice),
             What::Retry => self.retry(dice),
+            What::Answer => self.answer(dice),
             What::Fresh => self.fresh(dice),
             What::Remove => self.remove(dice),
             What::Add => self.add(dice),
@@ -186,6 +193,13 @@ impl World {
             }
             What::Agent => return self.agent(dice),
             What::Late => self.late(dice),
+            What::Sleep => {
+                // The wall clock goes on, the other one does not.
+                self.ahead = self.ahead.saturating_add(dice.below(5 * IDLE_MS).cast_signed());
+                self.tally.count("sleeps");
+                self.note(|| "the computer was asleep".to_owned());
+                self.batch.push(Input::Woke);
+            }
             What::Jump => {
                 let days = i64::try_from(dice.below(40)).unwrap_or(0) - 20;
                 self.ahead = self.ahead.saturating_add(days * 3_600_000);
@@ -268,6 +282,7 @@ pub(super) fn brief(inputs: &[Input]) -> String {
         Input::Agent(event) => format!("{:?}", event.kind),
         Input::Request(Request::Tool(call)) => format!("{:?}", call.tool),
         Input::Request(request) => format!("{request:?}"),
+        Input::Woke => "woke".to_owned(),
         Input::Tick => "tick".to_owned(),
     });
     let words = words.collect::<Vec<_>>().join("; ");

@@ -1,6 +1,8 @@
 //! A pretend agent: what `crates/agents` would report of a process, one event at a time, with all that agents do wrong.
 
-use agents::{Begun, Event, EventKind, Started, Stop, Turn, Update, Usage};
+use agents::{
+    Ask, Begun, Choice, ChoiceKind, Closed, Event, EventKind, Started, Stop, Touches, Turn, Update, Usage,
+};
 use delivery::model::{Epoch, Key, NativeId, RunId};
 use delivery::prose::FRAMING;
 use server::engine::{Input, Request, Tool, ToolCall};
@@ -8,7 +10,7 @@ use storage::Binding;
 
 use crate::breach::{Checked, ensure};
 use crate::dice::Dice;
-use crate::setup::MINUTE;
+use crate::setup::{INSIDE, MINUTE};
 use crate::texts;
 
 /// Milliseconds without a sign of life after which a turn is given up.
@@ -31,6 +33,11 @@ pub(crate) struct Pretend {
     ending: bool,
     /// The last sign of life.
     since: u64,
+    /// The permission that it waits for, and how many it asked for.
+    asking: Option<u64>,
+    asked: u64,
+    /// Whether it is to prove that it lives.
+    proving: bool,
     /// Whether it forgot its session, and will tell so by how full that is.
     forgot: bool,
 }
@@ -95,6 +102,8 @@ struct InTurn {
 pub(crate) enum Order {
     Prompt { run: RunId, text: String, at: u64 },
     Cancel(RunId),
+    Answer { run: RunId, ask: u64, at: u64 },
+    Prove,
     End,
 }
 
@@ -154,6 +163,9 @@ impl Pretend {
             turn: None,
             ending: false,
             since: at,
+            asking: None,
+            asked: 0,
+            proving: false,
             forgot: false,
         }
     }
@@ -174,7 +186,7 @@ impl Pretend {
 
     /// Whether it has something to do.
     pub(crate) fn is_busy(&self) -> bool {
-        self.phase == Phase::Starting || self.turn.is_some() || self.ending
+        self.phase == Phase::Starting || self.turn.is_some() || self.ending || self.proving
     }
 
     pub(crate) fn obey(&mut self, order: Order) -> Checked {
@@ -196,6 +208,13 @@ impl Pretend {
                     turn.cancelled = true;
                 }
             }
+            Order::Answer { run, ask, at } => {
+                if self.run() == Some(run) && self.asking == Some(ask) {
+                    self.asking = None;
+                    self.since = at;
+                }
+            }
+            Order::Prove => self.proving = true,
             Order::End => self.ending = true,
         }
         Ok(())
@@ -203,6 +222,9 @@ impl Pretend {
 
     /// Something that it may do now.
     pub(crate) fn act(&mut self, dice: &mut Dice, at: u64, id: Id, around: &Around) -> Checked<Vec<Input>> {
+        if std::mem::take(&mut self.proving) && self.phase == Phase::Running && dice.percent(25) {
+            return Ok(self.die(dice, "it did not answer after the sleep"));
+        }
         match (self.phase, self.turn.clone()) {
             (Phase::Gone, _) => Ok(Vec::new()),
             (Phase::Starting, _) => Ok(self.start(dice, at, id)),
@@ -216,6 +238,7 @@ impl Pretend {
 
     /// What it does so that everything comes to its end.
     pub(crate) fn finish(&mut self, dice: &mut Dice, at: u64, id: Id) -> Checked<Vec<Input>> {
+        self.proving = false;
         match (self.phase, self.turn.clone()) {
             (Phase::Gone, _) => Ok(Vec::new()),
             (Phase::Starting, _) if self.ending => Ok(self.exit(None)),
@@ -235,7 +258,8 @@ impl Pretend {
         let waited = at.saturating_sub(self.since);
         match self.phase {
             Phase::Starting if waited >= START_MS => self.exit(Some("it did not start in time")),
-            Phase::Running if waited >= INACTIVITY_MS => match self.turn.clone() {
+            // A pending permission stops the clock (6.9).
+            Phase::Running if waited >= INACTIVITY_MS && self.asking.is_none() => match self.turn.clone() {
                 Some(turn) if turn.written => {
                     let mut failed = self.fail(&turn.run, "no sign of life");
                     failed.extend(self.exit(Some("it hung")));
@@ -359,6 +383,7 @@ impl Pretend {
 
     fn answer(&mut self, run: &RunId, stop: Stop, text: Option<String>) -> Vec<Input> {
         self.turn = None;
+        self.asking = None;
         self.book.used += 1_000;
         let usage =
             self.talents.usage.then(|| Usage { input: self.book.used, output: 10, ..Usage::default() });
@@ -367,10 +392,17 @@ impl Pretend {
 
     fn fail(&mut self, run: &RunId, reason: &str) -> Vec<Input> {
         self.turn = None;
+        self.asking = None;
         vec![self.event(EventKind::TurnFailed { run: run.clone(), reason: reason.to_owned() })]
     }
 
     fn work(&mut self, dice: &mut Dice, at: u64, turn: &InTurn, around: &Around) -> Vec<Input> {
+        let run = &turn.run;
+        if let Some(ask) = self.asking {
+            if let Some(inputs) = self.wait(dice, turn, ask) {
+                return inputs;
+            }
+        }
         let next = match (turn.cancelled, self.forgot && self.talents.usage) {
             (true, _) => cancelled(dice),
             (false, true) if dice.percent(60) => Next::Use,
@@ -380,7 +412,6 @@ impl Pretend {
         if !matches!(next, Next::Hang) {
             self.since = at;
         }
-        let run = &turn.run;
         match next {
             Next::Answer if turn.cancelled && dice.percent(80) => {
                 self.answer(run, Stop::Cancelled, dice.percent(50).then(|| "half".to_owned()))
@@ -422,16 +453,57 @@ impl Pretend {
                 let said = dice.percent(50) || !self.talents.usage;
                 self.update(run, if said { Update::Compacted } else { Update::Used(self.book.used) })
             }
-            Next::Ask => {
-                let (title, option) = ("rm -rf build".to_owned(), Some("reject".to_owned()));
-                self.update(run, Update::PermissionRejected { title, option })
+            Next::Ask if dice.percent(15) => {
+                let (title, option) = ("too large to show".to_owned(), Some("reject".to_owned()));
+                self.update(
+                    run,
+                    Update::PermissionRejected { title, option, why: "it is too large".to_owned() },
+                )
             }
+            Next::Ask => vec![self.ask(dice, run)],
             Next::History => vec![self.history(dice, around)],
             Next::Post => vec![self.post(dice, around)],
             Next::Decline => vec![self.call(Tool::Decline { reason: "not my task".to_owned() })],
             Next::Roster => vec![self.call(Tool::Roster)],
             Next::Use | Next::Hang => Vec::new(),
         }
+    }
+
+    /// While it waits for an answer it mostly does nothing; `None`: it goes on without one.
+    fn wait(&mut self, dice: &mut Dice, turn: &InTurn, ask: u64) -> Option<Vec<Input>> {
+        let run = turn.run.clone();
+        let why = match (turn.cancelled, dice.below(100)) {
+            (true, _) => Closed::Stopped,
+            (false, 0..10) => Closed::Withdrawn,
+            (false, 10..80) => return Some(Vec::new()),
+            (false, _) => return None,
+        };
+        self.asking = None;
+        Some(vec![self.event(EventKind::PermissionClosed { run, ask, why })])
+    }
+
+    fn ask(&mut self, dice: &mut Dice, run: &RunId) -> Input {
+        self.asked += 1;
+        self.asking = Some(self.asked);
+        let option = |name: &str, kind| Choice { name: name.to_owned(), kind };
+        let mut options =
+            vec![option("yes", ChoiceKind::AllowOnce), option("always", ChoiceKind::AllowAlways)];
+        if dice.percent(80) {
+            options.insert(dice.index(2), option("no", ChoiceKind::RejectOnce));
+        }
+        let kind = if dice.percent(50) { "read" } else { "execute" };
+        let path = if dice.percent(50) { INSIDE } else { "/etc/" };
+        let touches = Touches { paths: vec![format!("{path}file")], words: Vec::new() };
+        let ask = Ask {
+            n: self.asked,
+            title: "look there".to_owned(),
+            kind: kind.to_owned(),
+            tool: None,
+            details: Vec::new(),
+            options,
+            touches: Some(touches),
+        };
+        self.event(EventKind::PermissionAsked { run: run.clone(), ask: Box::new(ask) })
     }
 
     fn update(&self, run: &RunId, update: Update) -> Vec<Input> {
@@ -494,7 +566,7 @@ fn undisturbed(dice: &mut Dice) -> Next {
         (3, Next::Look),
         (4, Next::Use),
         (3, Next::Compact),
-        (3, Next::Ask),
+        (8, Next::Ask),
         (10, Next::History),
         (9, Next::Post),
         (3, Next::Decline),

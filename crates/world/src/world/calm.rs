@@ -70,6 +70,7 @@ impl World {
         ensure!(holds == Footprint::default(), "6.1", "at rest the engine holds {holds:?}");
         self.check_history()?;
         self.check_showings()?;
+        self.check_cards()?;
         for session in self.model.sessions.values() {
             let spec = self.model.chat.spec(&session.key)?;
             if spec.delivery == Policy::Lean {
@@ -105,6 +106,22 @@ impl World {
                 stands.into_iter().map(|message| (message.row.id, message.row.text)).collect();
             let due = due.remove(channel).unwrap_or_default();
             ensure!(stands == due, "5.5", "{channel} has\n{stands:?}\n--- where this is due:\n{due:?}");
+        }
+        Ok(())
+    }
+
+    /// Each card has its one outcome.
+    fn check_cards(&self) -> Checked {
+        let store = self.store()?;
+        for card in &self.model.cards {
+            let decision = store.permission(&card.id)?.decision.map(|decision| decision.outcome);
+            ensure!(
+                decision.is_some() && decision == card.outcome,
+                "6.10",
+                "{} ended as {decision:?} instead of {:?}",
+                card.id,
+                card.outcome
+            );
         }
         Ok(())
     }

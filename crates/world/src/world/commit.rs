@@ -73,10 +73,11 @@ impl Known {
             Some(Input::Agent(event)) if !matches!(event.kind, EventKind::Update { .. }) => {
                 Some(tx.session(&event.key)?)
             }
-            Some(Input::Agent(_) | Input::Request(_) | Input::Tick) | None => None,
+            Some(Input::Agent(_) | Input::Request(_) | Input::Woke | Input::Tick) | None => None,
         };
         let marks = if any_ended { Some(tx.watermarks()?) } else { None };
-        Ok(Seen { input: input.cloned(), now, reply, commands, events, runs, marks, session })
+        let pending = tx.pending_permissions()?.into_iter().map(|card| card.id).collect();
+        Ok(Seen { input: input.cloned(), now, reply, commands, events, runs, marks, pending, session })
     }
 }
 
@@ -145,7 +146,7 @@ impl World {
         for input in inputs {
             match input {
                 Input::Agent(event) => self.kept.push(event),
-                Input::Request(_) | Input::Tick => {}
+                Input::Request(_) | Input::Woke | Input::Tick => {}
             }
         }
     }
@@ -165,14 +166,16 @@ impl World {
             Some(Input::Agent(event)) => {
                 Err(Breach::new("6.12", format!("an event of an agent was dropped, {event:?}: {error}")))
             }
-            Some(Input::Tick) | None => Err(Breach::new("store", format!("a tick was not stored: {error}"))),
+            Some(Input::Woke | Input::Tick) | None => {
+                Err(Breach::new("store", format!("a tick was not stored: {error}")))
+            }
         }
     }
 
     fn carry_out(&mut self, command: Command) -> Checked {
         let now = self.mono;
         match command {
-            Command::Start { key, epoch, binding, system_prompt, reload } => {
+            Command::Start { key, epoch, binding, system_prompt, reload, workplace: _ } => {
                 let what =
                     reload.as_ref().map_or_else(String::new, |reload| format!(": reload {}", reload.native));
                 self.note(|| format!("  start {} {}{what}", key.binding, epoch.0));
@@ -209,7 +212,15 @@ impl World {
                 self.note(|| format!("  end {} {}", key.binding, epoch.0));
                 self.order(&key, epoch, Order::End)?;
             }
-            Command::Stream { .. } | Command::RunsEnded => {}
+            Command::Answer { key, epoch, run, ask, choice } => {
+                self.note(|| format!("  answer {} {} {run}: {ask} is {choice:?}", key.binding, epoch.0));
+                self.order(&key, epoch, Order::Answer { run, ask, at: now })?;
+            }
+            Command::Prove { key, epoch } => {
+                self.note(|| format!("  prove {} {}", key.binding, epoch.0));
+                self.order(&key, epoch, Order::Prove)?;
+            }
+            Command::Tidy(_) | Command::Stream { .. } | Command::RunsEnded => {}
         }
         Ok(())
     }

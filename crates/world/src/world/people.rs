@@ -2,7 +2,7 @@
 
 use agents::{Begun, Event, EventKind, Started, Stop, Turn};
 use delivery::model::{MessageId, NativeId, RunId};
-use server::engine::{Input, Post, Request};
+use server::engine::{Answer, Input, Post, Request};
 
 use super::World;
 use crate::dice::Dice;
@@ -127,6 +127,19 @@ impl World {
     fn some_run(&self, dice: &mut Dice) -> Option<RunId> {
         let runs: Vec<RunId> = self.model.runs.iter().rev().take(8).map(|run| run.id.clone()).collect();
         dice.pick(&runs).cloned()
+    }
+
+    /// Somebody answers a card, or answers it once more.
+    pub(super) fn answer(&mut self, dice: &mut Dice) {
+        let waiting: Vec<_> = self.model.waiting_cards().map(|card| card.id.clone()).collect();
+        let all: Vec<_> = self.model.cards.iter().rev().take(3).map(|card| card.id.clone()).collect();
+        let from = if waiting.is_empty() || dice.percent(15) { &all } else { &waiting };
+        let people: Vec<_> = self.model.chat.ids.values().cloned().collect();
+        let (Some(permission), Some(person)) = (dice.pick(from).cloned(), dice.pick(&people).cloned()) else {
+            return;
+        };
+        let option = dice.weighed(&[(4, 1), (4, 2), (1, 3), (1, 0)]);
+        self.ask("answers to cards", Request::Answer(Answer { permission, option, person }));
     }
 
     /// A channel and a handle; not one of a direct conversation.
