@@ -3,6 +3,7 @@
 mod among;
 mod identity;
 mod moved;
+mod points;
 mod permissions;
 mod policies;
 mod projects;
