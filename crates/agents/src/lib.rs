@@ -9,6 +9,7 @@ pub mod environment;
 pub mod hold;
 mod lines;
 mod mark;
+mod memory;
 mod message;
 mod platform;
 mod process;
@@ -23,6 +24,7 @@ mod wire;
 
 pub use agents::Agents;
 pub use mark::sweep;
+pub use memory::amount;
 pub use message::*;
 pub use platform::{runs_as_root, shield};
 pub use process::{Errand, Returned};

@@ -14,7 +14,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::lines::{Line, LineReader};
 use crate::mark::Mark;
-use crate::message::{EventKind, Spec};
+use crate::memory::Keeper;
+use crate::message::{EventKind, Spec, Update};
 use crate::platform;
 use crate::record::Record;
 use crate::redact::Secrets;
@@ -23,10 +24,12 @@ use crate::session::{Output, Session};
 use crate::tail::Tail;
 
 mod errand;
+mod bound;
 mod open;
 mod outlet;
 
 pub use errand::{Errand, Returned};
+use bound::Bound;
 pub use open::{Trial, trial};
 pub(crate) use outlet::Outlet;
 
@@ -69,21 +72,28 @@ pub(crate) enum Order {
     },
     /// Prove that it is alive.
     Prove,
+    /// It has too much memory.
+    TooLarge,
     /// End the process.
     End,
 }
 
-/// Runs one process from start to end; the last event is `Exited`.
+/// Runs one process from start to end; the last event is `Exited`. `runs` is told its holder, and its limit of memory
+/// with who keeps it.
 pub(crate) async fn run(
     holder: &Arc<[String]>,
     spec: &Spec,
     mark: Mark,
     mut orders: mpsc::Receiver<Order>,
     mut outlet: Outlet,
+    runs: impl FnOnce(u32, Option<(u64, Keeper)>),
 ) {
     let reason = match before(spec, &mut orders, &mut outlet).await {
         Ready::Yes => match open::open(holder, spec, &mark).await {
-            Ok(opened) => Live::new(opened, spec, mark, orders).run(&mut outlet).await,
+            Ok(opened) => {
+                runs(opened.pid, opened.bound.as_ref().map(Bound::limit));
+                Live::new(opened, spec, mark, orders).run(&mut outlet).await
+            }
             Err(reason) => Some(spec.secrets.redact(&reason)),
         },
         Ready::Failed(reason) => Some(spec.secrets.redact(&reason)),
@@ -117,7 +127,7 @@ async fn before(spec: &Spec, orders: &mut mpsc::Receiver<Order>, outlet: &mut Ou
                     outlet.flush().await;
                 }
                 // There is no turn, and nothing yet that could prove anything.
-                Some(Order::Cancel(_) | Order::Answer { .. } | Order::Prove) => {}
+                Some(Order::Cancel(_) | Order::Answer { .. } | Order::Prove | Order::TooLarge) => {}
             },
         }
     }
@@ -135,6 +145,8 @@ struct Live {
     /// While it lives, the holder keeps the tree alive.
     control: Option<OwnedWriteHalf>,
     record: Option<Record>,
+    /// How much memory it may have.
+    bound: Option<Bound>,
     orders: mpsc::Receiver<Order>,
     session: Session,
     mark: Mark,
@@ -173,7 +185,7 @@ struct Reading {
 
 impl Live {
     fn new(opened: open::Opened, spec: &Spec, mark: Mark, orders: mpsc::Receiver<Order>) -> Self {
-        let open::Opened { child, pid, stdin, stdout, stderr, reports, control, record, notices, .. } =
+        let open::Opened { child, pid, stdin, stdout, stderr, reports, control, record, bound, notices, .. } =
             opened;
         Self {
             child,
@@ -184,6 +196,7 @@ impl Live {
             reports,
             control: Some(control),
             record,
+            bound,
             orders,
             session: Session::new(spec, pid, notices, Instant::now()),
             mark,
@@ -230,12 +243,30 @@ impl Live {
             match output {
                 Output::Line(line) => self.waiting.push(line, None),
                 Output::Prompt { line, run } => self.waiting.push(line, Some(run)),
-                Output::Event(kind) => outlet.push(kind),
+                Output::Event(kind) => self.tell(kind, outlet),
                 Output::Unfit(reason) => {
                     self.unfit.get_or_insert(reason);
                     self.force();
                 }
             }
+        }
+    }
+
+    /// Tells an event; what ended a turn may be that a process of the agent's had too much memory.
+    fn tell(&mut self, kind: EventKind, outlet: &mut Outlet) {
+        let mut news = || self.bound.as_mut().and_then(Bound::news);
+        match kind {
+            EventKind::TurnFailed { run, reason } => {
+                let reason = news().map_or(reason.clone(), |news| format!("{reason}; {news}"));
+                outlet.push(EventKind::TurnFailed { run, reason });
+            }
+            EventKind::TurnEnded { run, turn } => {
+                if let Some(news) = news() {
+                    outlet.push(EventKind::Update { run: run.clone(), update: Update::Notice(news) });
+                }
+                outlet.push(EventKind::TurnEnded { run, turn });
+            }
+            other => outlet.push(other),
         }
     }
 
@@ -275,6 +306,10 @@ impl Live {
             Some(Order::Cancel(run)) => self.session.cancel(&run, now),
             Some(Order::Answer { run, ask, choice }) => self.session.answer(&run, ask, choice, now),
             Some(Order::Prove) => self.session.prove(now),
+            Some(Order::TooLarge) => {
+                self.unfit = self.bound.as_ref().map(Bound::reason);
+                self.force();
+            }
             Some(Order::End) => self.end(),
             None => {
                 self.reading.orders = false;
@@ -380,11 +415,16 @@ impl Live {
         if timeout(DRAIN_LIMIT, rest).await.is_err() {
             tracing::warn!(pid = self.pid, "something outside its tree holds an agent's pipes open");
         }
-        let how = told.how.unwrap_or_else(|| match status {
+        let over = self.bound.as_mut().and_then(|bound| bound.over(&told, &mut self.unfit));
+        if let Some(bound) = self.bound.take() {
+            bound.close().await;
+        }
+        let how = told.how().unwrap_or_else(|| match status {
             Some(status) => format!("its holder ended too ({status})"),
             None => "its holder is lost".to_owned(),
         });
         let reason = self.unfit.take().unwrap_or_else(|| format!("the agent's process ended: {how}"));
+        let reason = over.map_or(reason.clone(), |over| format!("{reason}; {over}"));
         let reason = match self.tail.shown(&self.secrets) {
             Some(tail) => format!("{reason}; the end of its standard error:\n{tail}"),
             None => reason,
@@ -399,8 +439,8 @@ impl Live {
         let mut told = Told::default();
         while let Ok(Ok(Line::Text(line))) = timeout(DRAIN_LIMIT, self.reports.next()).await {
             match Report::read(&line) {
-                Some(Report::Exited(status)) => told.how = Some(format!("exit status {status}")),
-                Some(Report::Signaled(signal)) => told.how = Some(format!("signal {signal}")),
+                Some(Report::Exited(status)) => told.status = Some(status),
+                Some(Report::Signaled(signal)) => told.signal = Some(signal),
                 Some(Report::TreeGone) => told.tree_gone = true,
                 Some(Report::Exposed(_) | Report::Together(_) | Report::Failed(_) | Report::Started(_))
                 | None => {}
@@ -413,10 +453,20 @@ impl Live {
 /// What a holder told of the end.
 #[derive(Default)]
 struct Told {
-    /// How the agent's main process ended, in words.
-    how: Option<String>,
+    /// With which status the agent's main process ended.
+    status: Option<i32>,
+    /// By which signal it was ended.
+    signal: Option<i32>,
     /// Whether nothing is left of its tree. A holder that was killed cannot know.
     tree_gone: bool,
+}
+
+impl Told {
+    /// How the agent's main process ended, in words.
+    fn how(&self) -> Option<String> {
+        let status = self.status.map(|status| format!("exit status {status}"));
+        status.or_else(|| self.signal.map(|signal| format!("signal {signal}")))
+    }
 }
 
 /// Lines that wait to be written.

@@ -12,7 +12,7 @@ use server::settings::Settings;
 
 use crate::failure::{Failure, Kind};
 use draft::Draft;
-pub(crate) use key::parse_duration;
+pub(crate) use key::{parse_amount, parse_duration};
 use key::{Given, Key, Source};
 
 /// The environment as it was when the command began. An empty variable counts as absent.

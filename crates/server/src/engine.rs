@@ -343,7 +343,7 @@ impl Engine {
         for run in self.cards.values().map(permission::Waiting::run) {
             asking.entry(run.clone()).or_insert_with(|| self.cards_of(run));
         }
-        Board { states, queues, asking }
+        Board { states, queues, asking, memory: BTreeMap::new() }
     }
 
     /// Whether no process is alive.

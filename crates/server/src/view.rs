@@ -135,6 +135,8 @@ pub(crate) fn agent(
         state: Standing::of(process, saved).as_str().to_owned(),
         reachable,
         open_runs: board.runs(&key).len(),
+        memory_max: start.memory_max(spec.memory_max),
+        memory_bytes: board.memory.get(&key).copied(),
     })
 }
 

@@ -325,6 +325,9 @@ pub struct AddAgent {
     /// How its permission requests are decided; as by default if absent.
     #[serde(default)]
     pub permissions: PermissionRules,
+    /// Bytes of memory that its processes may have together, from 16 MiB; as the server's configuration says if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_max: Option<u64>,
 }
 
 /// An agent in a channel.
@@ -375,6 +378,14 @@ pub struct Agent {
     pub reachable: bool,
     /// Runs that wait or run.
     pub open_runs: usize,
+    /// Bytes of memory that its processes may have together, if they have a limit.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub memory_max: Option<u64>,
+    /// Bytes that they have, as measured within the last seconds; null where nothing lives or was measured yet.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub memory_bytes: Option<u64>,
 }
 
 /// A preset.

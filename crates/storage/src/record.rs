@@ -83,6 +83,8 @@ pub struct NewBinding {
     pub addressed_by: AddressedBy,
     /// How its permission requests are decided.
     pub permissions: PermissionRules,
+    /// Bytes of memory that its processes may have together; `None`: as many as the server's configuration says.
+    pub memory_max: Option<u64>,
 }
 
 /// A binding.

@@ -72,6 +72,10 @@ pub(crate) struct Add {
     /// Working directory, which must exist [default: a folder of its own]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+    /// How much memory it may have with all that it starts, as 2GiB or 512MiB: what takes more is ended [default: agent_memory of
+    /// the configuration]
+    #[arg(long, value_name = "SIZE", value_parser = input::memory)]
+    memory: Option<u64>,
     /// Whose messages it answers; others get a notice
     #[arg(long, value_name = "WHO", value_enum, default_value = "members")]
     addressed_by: AddressedBy,
@@ -219,6 +223,7 @@ impl Add {
                 AddressedBy::Owners => wire::AddressedBy::Owners,
             },
             permissions: self.rules.of_new()?,
+            memory_max: self.memory,
         };
         let call = Call::post(&["channels", &self.channel, "agents"]);
         let client = context.client()?;
@@ -240,7 +245,8 @@ impl Add {
     }
 }
 
-const HEAD: [&str; 7] = ["AGENT", "CHANNEL", "PRESET", "STATE", "OPEN RUNS", "DELIVERY", "SESSION"];
+const HEAD: [&str; 8] =
+    ["AGENT", "CHANNEL", "PRESET", "STATE", "OPEN RUNS", "MEMORY", "DELIVERY", "SESSION"];
 
 /// Agents as a table.
 pub(super) fn list(agents: &[wire::Agent]) -> String {
@@ -250,18 +256,19 @@ pub(super) fn list(agents: &[wire::Agent]) -> String {
 
 /// The same with their commands.
 fn list_wide(agents: &[wire::Agent]) -> String {
-    let rows: Vec<[String; 8]> = agents
+    let rows: Vec<[String; 9]> = agents
         .iter()
         .map(|agent| {
-            let [handle, channel, preset, state, open, delivery, session] = row(agent);
-            [handle, channel, preset, state, open, delivery, session, command(agent)]
+            let [handle, channel, preset, state, open, memory, delivery, session] = row(agent);
+            [handle, channel, preset, state, open, memory, delivery, session, command(agent)]
         })
         .collect();
-    let [handle, channel, preset, state, open, delivery, session] = HEAD;
-    display::table([handle, channel, preset, state, open, delivery, session, "COMMAND"], &rows, "no agents")
+    let [handle, channel, preset, state, open, memory, delivery, session] = HEAD;
+    let head = [handle, channel, preset, state, open, memory, delivery, session, "COMMAND"];
+    display::table(head, &rows, "no agents")
 }
 
-fn row(agent: &wire::Agent) -> [String; 7] {
+fn row(agent: &wire::Agent) -> [String; 8] {
     [
         format!("@{}", agent.handle),
         agent.channel.clone(),
@@ -272,9 +279,22 @@ fn row(agent: &wire::Agent) -> [String; 7] {
             (true, state) => state.to_owned(),
         },
         agent.open_runs.to_string(),
+        memory(agent),
         word(agent.delivery).to_owned(),
         session_word(agent.session).to_owned(),
     ]
+}
+
+/// What an agent's processes have, and what they may have.
+fn memory(agent: &wire::Agent) -> String {
+    // A measured amount is whole mebibytes.
+    let has = agent.memory_bytes.map(|bytes| format!("{} MiB", bytes.div_ceil(1 << 20)));
+    match (has, agent.memory_max.map(agents::amount)) {
+        (Some(has), Some(max)) => format!("{has} of {max}"),
+        (Some(has), None) => has,
+        (None, Some(max)) => format!("at most {max}"),
+        (None, None) => String::new(),
+    }
 }
 
 /// The command that installs a preset's program, if that was not found.
@@ -361,6 +381,8 @@ pub(crate) fn example() -> wire::Agent {
         state: "idle".to_owned(),
         reachable: true,
         open_runs: 0,
+        memory_max: None,
+        memory_bytes: None,
     }
 }
 

@@ -226,3 +226,27 @@ fn serve_says_what_the_system_refuses() {
     check("echo 0 >/proc/sys/user/max_pid_namespaces", [false, true]);
     check("echo 0 >/proc/sys/user/max_mnt_namespaces", [true, true]);
 }
+
+#[test]
+fn an_agent_over_its_memory_limit_fails_its_run_and_nobody_elses() {
+    // Fault 32
+    let server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &["--memory", "64MiB"]);
+    server.add_scripted("other", "general", "log2", &[]);
+    check(&server, &hello("other"), "succeeded", "cold");
+    let asked = server.ask("general", &steps(r#"{"text":"more"},{"hog":300},{"hang":true}"#), &[]);
+    assert_eq!(asked["runs"][0]["status"], "failed", "{asked}");
+    assert_eq!(asked["runs"][0]["error"], "the agent was over its memory limit of 64 MiB and was ended");
+    check(&server, &hello("other"), "succeeded", "warm");
+    check(&server, &hello("echo"), "succeeded", "cold");
+    wait_until("its memory is measured", || {
+        let agents = server.json(&["agent", "list"]);
+        let echo = agents.as_array().unwrap().iter().find(|agent| agent["handle"] == "echo").unwrap();
+        assert_eq!(echo["memory_max"], 64 << 20);
+        echo["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 100_000)
+    });
+    let table = server.ok(&["agent", "list"]);
+    assert!(table.contains(" MiB of 64 MiB"), "{table}");
+    let refused = server.run(&["agent", "add", "small", "--channel", "general", "--memory", "1MiB", "--", "x"]);
+    assert!(refused.code == 5 && refused.err.contains("16 MiB"), "{refused:?}");
+}

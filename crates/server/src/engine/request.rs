@@ -164,6 +164,8 @@ pub struct Board {
     pub queues: Vec<(Key, Vec<RunId>)>,
     /// Permission cards that wait, by the run that waits for them, oldest first.
     pub asking: BTreeMap<RunId, Vec<PermissionId>>,
+    /// Bytes of memory of the processes of each key, where they were measured. The engine itself knows none.
+    pub memory: BTreeMap<Key, u64>,
 }
 
 impl Board {

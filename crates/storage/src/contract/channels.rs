@@ -108,6 +108,7 @@ fn bindings_are_what_was_given(store: &mut dyn Store) {
         cwd: None,
         instructions: Some("Be brief.\n".to_owned()),
         addressed_by: AddressedBy::Owners,
+        memory_max: Some(2 << 30),
         ..new_binding(&channel, "codex")
     };
     for (id, spec) in [("b-claude", new_binding(&channel, "claude")), ("b-codex", full)] {

@@ -130,6 +130,7 @@ fn bring_agent(db: &Connection, new: &BroughtAgent) -> Result<BindingId, Error> 
         instructions: None,
         addressed_by: AddressedBy::default(),
         permissions: crate::PermissionRules::default(),
+        memory_max: None,
     };
     let id = binding::add(db, &spec, new.since)?.id;
     binding::remove(db, &id, new.brought_at)?;
