@@ -19,9 +19,10 @@ const BYTES_MAX: u64 = 100 * 1024 * 1024;
 const SEEN_MAX: usize = 200_000;
 
 /// The files within a folder that one of these patterns names and that are no links: paths relative to it. `*` and `?`
-/// stand for characters of one name, `**` for any number of folders.
-pub(super) fn find(folder: &Path, patterns: &[String]) -> Result<Vec<String>, Fault> {
-    let mut search = Search { folder, seen: 0, found: BTreeSet::new() };
+/// stand for characters of one name, `**` for any number of folders. The data folder may lie within the project; nothing in
+/// it is named.
+pub(super) fn find(folder: &Path, data: &Path, patterns: &[String]) -> Result<Vec<String>, Fault> {
+    let mut search = Search { folder, data, seen: 0, found: BTreeSet::new() };
     for pattern in patterns {
         let parts: Vec<&str> = pattern.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         search.enter(Path::new(""), &parts)?;
@@ -31,6 +32,7 @@ pub(super) fn find(folder: &Path, patterns: &[String]) -> Result<Vec<String>, Fa
 
 struct Search<'a> {
     folder: &'a Path,
+    data: &'a Path,
     seen: usize,
     found: BTreeSet<String>,
 }
@@ -39,6 +41,9 @@ impl Search<'_> {
     /// Looks for what the rest of a pattern names below a folder.
     fn enter(&mut self, at: &Path, parts: &[&str]) -> Result<(), Fault> {
         let Some((part, rest)) = parts.split_first() else { return Ok(()) };
+        if self.folder.join(at) == self.data {
+            return Ok(());
+        }
         if *part == ".." {
             return Ok(());
         }

@@ -81,8 +81,9 @@ impl Projects {
         made: &MadeWorktree,
         asker: &Asker,
     ) -> Result<Vec<String>, Fault> {
-        let (top, patterns) = (repository.top.clone(), workplace.project.spec.copies.clone());
-        let paths = blocking(move || copies::find(&top, &patterns)).await?;
+        let (top, data) = (repository.top.clone(), self.data.clone());
+        let patterns = workplace.project.spec.copies.clone();
+        let paths = blocking(move || copies::find(&top, &data, &patterns)).await?;
         let folder = Path::new(&made.path);
         let git = repository.git_in(&made.name, folder);
         let copied = copies::copy(&git, &repository.top, folder, paths).await?;

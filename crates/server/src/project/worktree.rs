@@ -7,6 +7,7 @@ use agents::program::{End, Finished};
 use storage::MadeWorktree;
 
 use super::git::{Fault, Git};
+use super::prepare::blocking;
 use super::repository::{Repository, replace};
 
 /// Branches tried for a worktree whose own name is taken.
@@ -100,7 +101,9 @@ pub(super) async fn look(repository: &Repository, made: &MadeWorktree) -> Result
         .ok_or_else(|| Fault(format!("git cannot tell how the worktree {} stands", made.path)))?
         .len() as u64;
     let ahead = count_ahead(&git, made).await?.max(ahead_of_branch(repository, made).await?);
-    Ok(Standing { there: true, changed, ahead, bytes: size(path) })
+    let folder = path.to_owned();
+    let bytes = blocking(move || Ok(size(&folder))).await?;
+    Ok(Standing { there: true, changed, ahead, bytes })
 }
 
 /// Asks what is changed and not committed, as [`changed`] reads it.
@@ -141,7 +144,8 @@ pub(super) fn is_there(repository: &Repository, made: &MadeWorktree) -> bool {
 pub(super) async fn remove(repository: &Repository, made: &MadeWorktree) -> Result<(), Fault> {
     let path = Path::new(&made.path);
     if fs::symlink_metadata(path).is_ok() {
-        remove_all(path)?;
+        let folder = path.to_owned();
+        blocking(move || remove_all(&folder)).await?;
     }
     if entry_is_real(repository, &made.name) {
         let entry = repository.entry(&made.name);

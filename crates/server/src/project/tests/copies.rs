@@ -9,15 +9,22 @@ use crate::project::copies;
 
 fn found(world: &World, patterns: &[&str]) -> Vec<String> {
     let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
-    copies::find(&world.path("repo"), &patterns).unwrap()
+    copies::find(&world.path("repo"), &world.path("repo/within"), &patterns).unwrap()
 }
 
 #[test]
 fn patterns_name_files_within_the_project() {
     let world = World::new();
-    for name in
-        [".env", ".env.local", "config/a.local", "config/b.toml", "config/deep/c.local", ".git/config", "a*b"]
-    {
+    for name in [
+        ".env",
+        ".env.local",
+        "config/a.local",
+        "config/b.toml",
+        "config/deep/c.local",
+        ".git/config",
+        "a*b",
+        "within/data.local",
+    ] {
         world.write(&format!("repo/{name}"), "x");
     }
     world.write("secret/key", "x");
@@ -37,6 +44,7 @@ fn patterns_name_files_within_the_project() {
     check(&["a**b", "a*b"], &["a*b"]);
     // Folders, what is git's, links, and ways out.
     check(&["config", ".git/config", "**/config", ".g*/*", "key", "out/key", "*/key", "**/key"], &[]);
+    check(&["within/data.local", "*/data.local", "within/*"], &[]);
     check(&["../secret/key", "config/../.env", "*/../.env"], &[]);
 }
 
