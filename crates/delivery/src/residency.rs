@@ -33,8 +33,10 @@ pub enum After {
     Keep,
     /// It ends; its session is reloaded for the next turn (session policy `saved`).
     Save,
-    /// It ends (session policy `fresh`, or a failure that leaves it unfit).
+    /// It ends (session policy `fresh`, or a session that is not to be gone on with).
     End,
+    /// It is ending by itself, or gone: all that is left to come is its [`Event::Exited`].
+    Gone,
 }
 
 /// What happened. Events with an epoch that is not the key's present one change nothing (5.7).
@@ -272,6 +274,7 @@ impl Residency {
         let Some(process) = self.process(key, epoch) else { return };
         let Phase::Busy { after: asked } = process.phase else { return };
         process.phase = match (doors, asked.max(after)) {
+            (_, After::Gone) => Phase::Ending,
             (Doors::Closed, _) => Phase::Doomed(EndReason::Shutdown),
             (Doors::Open, After::Keep) => Phase::Idle { since: now },
             (Doors::Open, After::Save) => Phase::Doomed(EndReason::Saved),

@@ -12,6 +12,14 @@ pub struct Timestamp {
     pub ms: i64,
 }
 
+impl Timestamp {
+    /// The time `ms` milliseconds later.
+    #[must_use]
+    pub fn after(self, ms: u64) -> Self {
+        Self { ms: self.ms.saturating_add_unsigned(ms) }
+    }
+}
+
 /// Milliseconds of a monotonic clock whose zero means nothing. For deadlines within one life of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment {

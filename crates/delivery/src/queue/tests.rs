@@ -47,6 +47,60 @@ fn what_makes_no_sense_changes_nothing() {
 }
 
 #[test]
+fn a_barred_key_begins_nothing_until_all_its_bars_are_gone() {
+    check(&[
+        ("queue a 1", "begin a 1"),
+        ("queue a 2", ""),
+        ("hold a", ""),
+        ("delay a", ""),
+        ("end a 1", ""),
+        ("queue b 3", "begin b 3"),
+        ("release a", ""),
+        ("hold a", ""),
+        ("due a", ""),
+        ("release a", "begin a 2"),
+        ("release a", ""),
+        ("end a 2", ""),
+        ("hold a", ""),
+        ("queue a 4", ""),
+        ("release a", "begin a 4"),
+    ]);
+}
+
+#[test]
+fn a_pause_is_of_a_channel_or_of_everything_and_keeps_the_order() {
+    check(&[
+        ("pause a", ""),
+        ("queue a 1", ""),
+        ("queue b 2", "begin b 2"),
+        ("pause", ""),
+        ("queue c 3", ""),
+        ("queue d 4", ""),
+        ("end b 2", ""),
+        ("resume a", ""),
+        ("hold d", ""),
+        ("resume", "begin a 1, begin c 3"),
+        ("resume", ""),
+        ("release d", "begin d 4"),
+    ]);
+}
+
+#[test]
+fn a_run_without_a_turn_returns_to_the_front() {
+    check(&[
+        ("queue a 1", "begin a 1"),
+        ("queue a 2", ""),
+        ("delay a", ""),
+        ("return a 2", ""),
+        ("return a 1", ""),
+        ("return a 1", ""),
+        ("due a", "begin a 1"),
+        ("return a 1", "begin a 1"),
+        ("end a 1", "begin a 2"),
+    ]);
+}
+
+#[test]
 fn a_run_that_ends_before_it_is_begun_leaves_nothing() {
     let mut queue = Queue::default();
     queue.handle(event("queue a 1"));
@@ -83,9 +137,10 @@ fn keys_without_a_run_take_no_memory() {
 proptest! {
     /// Against one list of all runs that is searched from the front.
     #[test]
-    fn agrees_with_a_plain_list(steps in prop::collection::vec((0..3u8, 0..4u8, 0..9u8), 1..80)) {
+    fn agrees_with_a_plain_list(steps in prop::collection::vec((0..8u8, 0..4u8, 0..9u8), 1..120)) {
         let mut queue = Queue::default();
         let mut list: Vec<(Key, RunId, Place)> = Vec::new();
+        let (mut bars, mut pauses) = (Vec::new(), Vec::new());
         for (what, k, r) in steps {
             let (key, run) = (named(k), run(&r.to_string()));
             match what {
@@ -99,9 +154,43 @@ proptest! {
                     list.retain(|(k, r, _)| (k, r) != (&key, &run));
                     queue.handle(Event::Ended { key, run });
                 }
+                2 => {
+                    let at = list.iter().position(|(k, r, p)| (k, r, *p) == (&key, &run, Place::Runs));
+                    if let Some(at) = at {
+                        list.remove(at);
+                        let front = list.iter().position(|(k, _, _)| *k == key).unwrap_or(at);
+                        list.insert(front, (key.clone(), run.clone(), Place::Waits));
+                    }
+                    queue.handle(Event::Returned { key, run });
+                }
+                3 => {
+                    let bar = [Bar::Held, Bar::Waits][usize::from(r % 2)];
+                    bars.push((key.clone(), bar));
+                    queue.handle(Event::Barred { key, bar });
+                }
+                4 => {
+                    let bar = [Bar::Held, Bar::Waits][usize::from(r % 2)];
+                    bars.retain(|one| *one != (key.clone(), bar));
+                    queue.handle(Event::Unbarred { key, bar });
+                }
+                5 | 6 => {
+                    let part = if r == 0 { Part::Everything } else { Part::Channel(key.channel) };
+                    pauses.retain(|one| *one != part);
+                    if what == 5 {
+                        pauses.push(part.clone());
+                        queue.handle(Event::Paused(part));
+                    } else {
+                        queue.handle(Event::Resumed(part));
+                    }
+                }
                 _ => {
+                    let may_begin = |key: &Key| {
+                        let of_channel = Part::Channel(key.channel.clone());
+                        !bars.iter().any(|(k, _)| k == key)
+                            && !pauses.iter().any(|part| *part == Part::Everything || *part == of_channel)
+                    };
                     let mut begun: Vec<_> = std::iter::from_fn(|| queue.next_command()).collect();
-                    let mut expected = begin_all(&mut list);
+                    let mut expected = begin_all(&mut list, may_begin);
                     begun.sort_by_key(|command| format!("{command:?}"));
                     expected.sort_by_key(|command| format!("{command:?}"));
                     prop_assert_eq!(begun, expected);
@@ -123,11 +212,11 @@ enum Place {
     Runs,
 }
 
-fn begin_all(list: &mut [(Key, RunId, Place)]) -> Vec<Command> {
+fn begin_all(list: &mut [(Key, RunId, Place)], may_begin: impl Fn(&Key) -> bool) -> Vec<Command> {
     let mut begun = Vec::new();
     for n in 0..list.len() {
         let key = list[n].0.clone();
-        if list.iter().all(|(k, _, place)| *k != key || *place == Place::Waits) {
+        if may_begin(&key) && list.iter().all(|(k, _, place)| *k != key || *place == Place::Waits) {
             list[n].2 = Place::Runs;
             begun.push(Command::Begin { key, run: list[n].1.clone() });
         }
@@ -144,7 +233,7 @@ fn named(n: u8) -> Key {
     key(&n.to_string())
 }
 
-/// Steps of `queue KEY RUN` or `end KEY RUN`, each with the commands that come of it.
+/// Steps of `queue KEY RUN`, `end KEY RUN`, `hold KEY` and so on, each with the commands that come of it.
 fn check(steps: &[(&str, &str)]) {
     let mut queue = Queue::default();
     let expected: Vec<_> =
@@ -169,11 +258,21 @@ fn drain(queue: &mut Queue) -> String {
 
 fn event(step: &str) -> Event {
     let words: Vec<_> = step.split(' ').collect();
-    let (key, run) = (key(words[1]), run(words[2]));
-    match words[0] {
-        "queue" => Event::Queued { key, run },
-        "end" => Event::Ended { key, run },
-        other => panic!("no such step: {other}"),
+    let barred = |name: &str, bar| Event::Barred { key: key(name), bar };
+    let unbarred = |name: &str, bar| Event::Unbarred { key: key(name), bar };
+    match words[..] {
+        ["queue", k, r] => Event::Queued { key: key(k), run: run(r) },
+        ["end", k, r] => Event::Ended { key: key(k), run: run(r) },
+        ["return", k, r] => Event::Returned { key: key(k), run: run(r) },
+        ["hold", k] => barred(k, Bar::Held),
+        ["release", k] => unbarred(k, Bar::Held),
+        ["delay", k] => barred(k, Bar::Waits),
+        ["due", k] => unbarred(k, Bar::Waits),
+        ["pause"] => Event::Paused(Part::Everything),
+        ["resume"] => Event::Resumed(Part::Everything),
+        ["pause", channel] => Event::Paused(Part::Channel(channel.into())),
+        ["resume", channel] => Event::Resumed(Part::Channel(channel.into())),
+        _ => panic!("no such step: {step}"),
     }
 }
 

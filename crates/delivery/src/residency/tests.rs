@@ -7,6 +7,27 @@ mod world;
 const IDLE_MS: u64 = 1_000;
 
 #[test]
+fn a_process_that_ends_by_itself_is_not_told_to_and_gets_no_turn() {
+    check(
+        1,
+        &[
+            ("0 want a", "start a1"),
+            ("0 started a1", "grant a1 cold"),
+            ("0 prompted a1", ""),
+            ("1 gone a1", ""),
+            ("1 want a", ""),
+            ("1 want b", ""),
+            ("1 fresh a", ""),
+            ("2 exited a1", "start a2"),
+            ("3 started a2", "grant a2 cold"),
+            ("3 shutdown", ""),
+            ("4 gone a2", ""),
+            ("5 exited a2", ""),
+        ],
+    );
+}
+
+#[test]
 fn cold_then_warm() {
     check(
         4,
@@ -442,6 +463,7 @@ fn event(step: &str) -> (Event, Moment) {
         "keep" => Event::TurnEnded { key, epoch, after: After::Keep },
         "save" => Event::TurnEnded { key, epoch, after: After::Save },
         "end" => Event::TurnEnded { key, epoch, after: After::End },
+        "gone" => Event::TurnEnded { key, epoch, after: After::Gone },
         "exited" => Event::Exited { key, epoch },
         "fresh" => Event::Fresh(key),
         "removed" => Event::Removed(key),

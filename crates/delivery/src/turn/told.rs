@@ -31,7 +31,13 @@ pub struct Told {
     pub framing: Option<String>,
     /// Turns in a row in which its process went away by itself.
     pub crashes: u32,
+    /// How many turns failed because the provider took the request for invalid, since one did not fail.
+    pub refused: u32,
 }
+
+/// Turns refused as invalid after which what is invalid must be in the session itself: the first may have been the fault
+/// of its own message.
+const REFUSED_MAX: u32 = 2;
 
 impl Told {
     /// The agent reported how full its context is; a fall by a tenth means that it compacted. Falls in small
@@ -83,6 +89,18 @@ impl Told {
     /// A turn was answered.
     pub fn answered(&mut self) {
         self.crashes = 0;
+        self.refused = 0;
+    }
+
+    /// A turn failed, since the provider took the request for invalid.
+    pub fn refused(&mut self) {
+        self.failed();
+        self.refused = self.refused.saturating_add(1);
+    }
+
+    /// Whether something in the session makes every turn of it fail: only a new one helps.
+    pub fn is_poisoned(&self) -> bool {
+        self.refused >= REFUSED_MAX
     }
 
     /// A turn was committed, answered in `answer_bytes` bytes. If the session compacted since the turn was put

@@ -182,6 +182,29 @@ fn base_and_window_build_on_nothing() {
     }
 }
 
+#[test]
+fn a_session_is_poisoned_by_the_second_refusal_without_a_success_between() {
+    type Act = fn(&mut Told);
+    let (refused, failed, answered): (Act, Act, Act) = (Told::refused, Told::failed, Told::answered);
+    let table: [(&[Act], bool); 5] = [
+        (&[], false),
+        (&[refused], false),
+        (&[refused, refused], true),
+        (&[refused, failed, refused], true),
+        (&[refused, answered, refused], false),
+    ];
+    for (row, (acts, poisoned)) in table.into_iter().enumerate() {
+        let mut told = told();
+        acts.iter().for_each(|act| act(&mut told));
+        assert_eq!(told.is_poisoned(), poisoned, "row {row}");
+        let kept: Told = serde_json::from_str(&serde_json::to_string(&told).unwrap()).unwrap();
+        assert_eq!(kept, told);
+    }
+    let mut told = told();
+    told.refused();
+    assert!(next(&told, false).telling.full, "the next turn is full");
+}
+
 /// The text of a message must not live on in what is kept of a session.
 #[test]
 fn the_text_is_not_kept() {
