@@ -6,6 +6,7 @@
 
 mod agents;
 pub mod environment;
+mod fault;
 pub mod hold;
 mod lines;
 mod mark;
@@ -22,6 +23,7 @@ mod tail;
 mod wire;
 
 pub use agents::Agents;
+pub use fault::{Fault, Passing};
 pub use mark::sweep;
 pub use message::*;
 pub use platform::{runs_as_root, shield};

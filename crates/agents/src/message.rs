@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use delivery::model::{Epoch, Key, NativeId, RunId};
 
+use crate::fault::Fault;
 use crate::redact::Secrets;
 
 mod ask;
@@ -303,13 +304,14 @@ pub enum EventKind {
         /// How.
         turn: Turn,
     },
-    /// The turn is over without an answer: an error of the agent, a limit, a broken line. If the process is unfit
-    /// for another turn, `Exited` follows.
+    /// The turn is over without an answer: an error of the agent, a limit, a broken line.
     TurnFailed {
         /// The run.
         run: RunId,
         /// For people, with what to do.
         reason: String,
+        /// What kind of failure it was.
+        fault: Fault,
     },
     /// The holder went away before it said that the tree is gone. What was found of it was killed, yet a process of it may
     /// live on: its session must not get another. `Exited` follows.

@@ -12,6 +12,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::fault::Fault;
 use crate::lines::{Line, LineReader};
 use crate::mark::Mark;
 use crate::message::{EventKind, Spec};
@@ -113,7 +114,7 @@ async fn before(spec: &Spec, orders: &mut mpsc::Receiver<Order>, outlet: &mut Ou
                 Some(Order::End) | None => return Ready::Ended,
                 Some(Order::Prompt { run, .. }) => {
                     let reason = "the agent's session has not begun".to_owned();
-                    outlet.push(EventKind::TurnFailed { run, reason });
+                    outlet.push(EventKind::TurnFailed { run, reason, fault: Fault::Other });
                     outlet.flush().await;
                 }
                 // There is no turn, and nothing yet that could prove anything.

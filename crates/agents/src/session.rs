@@ -11,9 +11,10 @@ use delivery::model::{NativeId, RunId};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use crate::fault::Fault;
 use crate::message::{Begun, EventKind, Reload, Spec, Started, TimeLimits, ToolServer, Update};
 use crate::redact::Secrets;
-use crate::wire::{self, Halves, Incoming, McpOver, Stored};
+use crate::wire::{self, Failed, Halves, Incoming, McpOver, Stored};
 
 mod permission;
 mod proof;
@@ -224,7 +225,7 @@ impl Session {
             Phase::Turn(_) => "another turn of this agent is in flight",
             Phase::Asked { .. } | Phase::Draining => "the agent's session has not begun",
         };
-        self.tell(EventKind::TurnFailed { run, reason: reason.to_owned() });
+        self.tell(EventKind::TurnFailed { run, reason: reason.to_owned(), fault: Fault::Other });
     }
 
     /// The prompt of this run was handed to the agent.
@@ -253,7 +254,9 @@ impl Session {
     pub(crate) fn lost(&mut self, reason: &str) {
         let reason = reason.to_owned();
         match std::mem::replace(&mut self.phase, Phase::Over) {
-            Phase::Turn(turn) => self.tell(EventKind::TurnFailed { run: turn.run, reason }),
+            Phase::Turn(turn) => {
+                self.tell(EventKind::TurnFailed { run: turn.run, reason, fault: Fault::Lost });
+            }
             Phase::Asked { asked, .. } if asked.reloads() => self.tell(EventKind::ReloadFailed { reason }),
             Phase::Draining => self.tell(EventKind::ReloadFailed { reason }),
             Phase::Asked { .. } | Phase::Idle | Phase::Over => {}
@@ -324,7 +327,7 @@ impl Session {
         }
     }
 
-    fn answered(&mut self, id: u64, answer: Result<&RawValue, String>, now: Instant) {
+    fn answered(&mut self, id: u64, answer: Result<&RawValue, Failed>, now: Instant) {
         match &mut self.phase {
             Phase::Asked { asked, id: waiting, .. } if *waiting == id => match *asked {
                 Asked::Initialize => self.initialized(answer, now),

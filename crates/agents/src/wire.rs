@@ -9,6 +9,8 @@ use agent_client_protocol_schema::v1 as schema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::fault::{self, Fault};
+
 mod call;
 mod mend;
 mod permission;
@@ -40,7 +42,7 @@ pub(crate) enum Incoming<'a> {
         /// The request's number.
         id: u64,
         /// What was answered.
-        answer: Result<&'a RawValue, String>,
+        answer: Result<&'a RawValue, Failed>,
     },
     /// A request of the agent's.
     Request {
@@ -90,7 +92,7 @@ pub(crate) fn read(line: &str) -> Option<Incoming<'_>> {
         (Some(method), None) => Some(Incoming::Notification { method, params }),
         (None, Some(id)) => {
             let answer = match envelope.error {
-                Some(error) => Err(error_text(error)),
+                Some(error) => Err(Failed::read(error)),
                 None => Ok(envelope.result.unwrap_or(RawValue::NULL)),
             };
             Some(Incoming::Answer { id: id.get().parse().unwrap_or_default(), answer })
@@ -107,12 +109,26 @@ struct AgentError<'a> {
     data: Option<&'a RawValue>,
 }
 
-/// An error as text: its message, then its data as it came.
-fn error_text(error: &RawValue) -> String {
-    match serde_json::from_str::<AgentError<'_>>(error.get()) {
-        Ok(AgentError { message, data: None }) => message.into_owned(),
-        Ok(AgentError { message, data: Some(data) }) => format!("{message} ({})", data.get()),
-        Err(_) => error.get().to_owned(),
+/// An error that an agent answered with.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    /// Its message, then its data as it came.
+    pub(crate) text: String,
+    /// What it tells of.
+    pub(crate) fault: Fault,
+}
+
+impl Failed {
+    fn read(error: &RawValue) -> Self {
+        let (text, data) = match serde_json::from_str::<AgentError<'_>>(error.get()) {
+            Ok(AgentError { message, data: None }) => (message.into_owned(), None),
+            Ok(AgentError { message, data: Some(data) }) => {
+                (format!("{message} ({})", data.get()), Some(data))
+            }
+            Err(_) => (error.get().to_owned(), None),
+        };
+        let fault = fault::of_error(data, &text);
+        Self { text, fault }
     }
 }
 

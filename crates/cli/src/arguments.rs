@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    agent, backup, channel, completions, delete, edit, export, history, import, invite, man, openapi,
+    agent, backup, channel, completions, delete, edit, export, history, import, invite, man, openapi, pause,
     permission, person, post, project, render, restore, run, search, serve, sim, tail, token, watermarks,
     worktree,
 };
@@ -51,6 +51,8 @@ enum Command {
     Run(run::Run),
     #[command(subcommand)]
     Permission(permission::Permission),
+    Pause(pause::Pause),
+    Resume(pause::Resume),
     Search(search::Search),
     Tail(tail::Tail),
     Render(render::Render),
@@ -85,6 +87,8 @@ impl Arguments {
             Command::Delete(command) => command.run(&context),
             Command::Run(command) => command.run(&context),
             Command::Permission(command) => command.run(&context),
+            Command::Pause(command) => command.run(&context),
+            Command::Resume(command) => command.run(&context),
             Command::Search(command) => command.run(&context),
             Command::Tail(command) => command.run(&context),
             Command::Render(command) => command.run(),

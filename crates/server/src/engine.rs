@@ -7,9 +7,12 @@ mod activity;
 mod admin;
 mod agent;
 mod among;
+mod failed;
+mod hold;
 mod identity;
 mod import;
 mod parts;
+mod pause;
 mod permission;
 mod permit;
 mod post;
@@ -36,8 +39,11 @@ use storage::{Binding, PermissionId, Store, Worktree};
 pub use self::activity::Activity;
 use self::admin::add_channel;
 pub(crate) use self::admin::{check_channel_name, check_name};
+pub(crate) use self::failed::{TRIES_MAX, seconds};
+pub(crate) use self::hold::CRASHES_MAX;
 pub(crate) use self::identity::check_topic;
 pub use self::identity::{Act, ChannelChanges};
+pub use self::pause::Pausing;
 pub use self::permission::Answer;
 pub use self::project::{Origin, Prepared, ProjectAct, SetUp, SetUpEnd, Workplace};
 pub(crate) use self::request::key_of;
@@ -217,10 +223,16 @@ struct LiveTurn {
     declined: Option<String>,
     /// Whether it was told to cancel: once is enough, and whatever comes of it is a cancel.
     cancelling: bool,
+    /// A person stopped it, and nothing waited behind it then: what comes by itself until it ends is held.
+    stopped: bool,
     /// Refused permissions so far.
     refusals: u32,
     /// Permission cards so far.
     cards: u32,
+    /// Whether the agent did anything that somebody may have seen, or that may have changed something.
+    acted: bool,
+    /// What kind of failure it ends with, if it does.
+    fault: Option<agents::Fault>,
     /// Steps recorded so far.
     events: u32,
     /// Messages posted beside the reply.
@@ -249,6 +261,10 @@ pub struct Engine {
     tried: BTreeSet<RunId>,
     /// Permission cards that wait.
     cards: BTreeMap<PermissionId, permission::Waiting>,
+    /// Keys whose time has not come; each is barred in the queue by that.
+    waits: BTreeMap<Key, hold::Wait>,
+    /// Keys whose processes failed in a row, lately.
+    crashes: BTreeMap<Key, hold::Crashes>,
     phase: Phase,
     out: VecDeque<Command>,
     tally: Tally,
@@ -269,13 +285,17 @@ impl Engine {
             open: BTreeMap::new(),
             tried: BTreeSet::new(),
             cards: BTreeMap::new(),
+            waits: BTreeMap::new(),
+            crashes: BTreeMap::new(),
             phase: Phase::Open,
             out: VecDeque::new(),
             tally: Tally::default(),
             touched: false,
         };
         engine.end_lost_permissions(store, now)?;
+        engine.pick_up_pauses(store)?;
         engine.pick_up_runs(store, now)?;
+        engine.pick_up_waits(store, now)?;
         engine.pump(store, now)?;
         Ok(engine)
     }
@@ -299,6 +319,7 @@ impl Engine {
                 self.touched = true;
                 self.residency.handle_timeout(now.mono);
                 self.permissions_due(store, now)?;
+                self.handle_waits(now);
                 Reply::Done
             }
         };
@@ -318,7 +339,8 @@ impl Engine {
 
     /// When a [`Input::Tick`] is due.
     pub fn next_timeout(&self) -> Option<Moment> {
-        self.residency.next_timeout().into_iter().chain(self.next_permission()).min()
+        let due = self.residency.next_timeout().into_iter();
+        due.chain(self.next_permission()).chain(self.next_wait()).min()
     }
 
     /// What was counted since [`Self::recover`].
@@ -327,7 +349,7 @@ impl Engine {
     }
 
     /// How processes and queues stand.
-    pub fn board(&self) -> Board {
+    pub fn board(&self, now: Now) -> Board {
         let mut keys: Vec<&Key> = self.live.keys().chain(self.open.values().map(|(key, _)| key)).collect();
         keys.sort();
         keys.dedup();
@@ -343,7 +365,11 @@ impl Engine {
         for run in self.cards.values().map(permission::Waiting::run) {
             asking.entry(run.clone()).or_insert_with(|| self.cards_of(run));
         }
-        Board { states, queues, asking }
+        let failed = self.waits.iter().filter(|(_, wait)| wait.run.is_none());
+        let backoffs = failed
+            .map(|(key, wait)| (key.clone(), now.wall.after(wait.until.ms.saturating_sub(now.mono.ms))))
+            .collect();
+        Board { at: now.wall, states, queues, asking, backoffs }
     }
 
     /// Whether no process is alive.
@@ -379,6 +405,11 @@ impl Engine {
             Request::Delete { message } => self.delete(store, &message, now),
             Request::Cancel { run } => self.cancel(store, &run, now),
             Request::Retry { run } => self.retry(store, &run, now),
+            Request::Resume { run } => self.resume(store, &run, now),
+            Request::Pause { channel: Some(name), by, pausing } => {
+                self.pause_channel(store, &name, &by, pausing, now)
+            }
+            Request::Pause { channel: None, by, pausing } => self.pause_all(store, &by, pausing, now),
             Request::Tool(call) => self.tool(store, *call, now),
             Request::ImportWatermarks(placed) => self.import_watermarks(store, &placed),
             Request::Project(act) => self.project(store, *act, now),
@@ -445,13 +476,17 @@ impl Request {
             | Self::Edit { .. }
             | Self::Delete { .. }
             | Self::Retry { .. }
+            | Self::Resume { .. }
             | Self::ImportWatermarks(_)
             | Self::Import(_) => true,
             Self::Project(act) => act.makes_work(),
             // A turn that may end by itself may use its tools until then.
-            Self::Cancel { .. } | Self::Answer(_) | Self::Tool(_) | Self::Shutdown | Self::CancelTurns => {
-                false
-            }
+            Self::Cancel { .. }
+            | Self::Answer(_)
+            | Self::Pause { .. }
+            | Self::Tool(_)
+            | Self::Shutdown
+            | Self::CancelTurns => false,
         }
     }
 }

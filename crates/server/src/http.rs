@@ -8,6 +8,7 @@ mod member;
 mod message;
 mod observe;
 mod openapi;
+mod pause;
 mod people;
 mod permission;
 mod project;
@@ -106,6 +107,9 @@ fn table() -> Table {
         .with(routes!(permission::show))
         .with(routes!(permission::answer))
         .with(routes!(permission::change_rules))
+        .with(routes!(run::resume))
+        .with(routes!(pause::show, pause::pause, pause::resume))
+        .with(routes!(pause::pause_channel, pause::resume_channel))
         .with(routes!(watermark::export, watermark::import))
         .with(routes!(transfer::backup))
         .with(routes!(transfer::export))

@@ -101,5 +101,6 @@ pub(crate) fn guide_binding(channel: &storage::Channel, guide: &[String]) -> New
         instructions: None,
         addressed_by: storage::AddressedBy::Members,
         permissions: storage::PermissionRules::default(),
+        limits: storage::OwnLimits::default(),
     }
 }

@@ -199,6 +199,21 @@ pub fn may_retry_run(who: &Principal, at: Standing, asker: Option<&PersonId>) ->
     may_cancel_run(who, at, asker)
 }
 
+/// Letting the runs of an agent go on that are held, one's own among them.
+pub fn may_resume_run(who: &Principal, at: Standing, asker: Option<&PersonId>) -> Verdict {
+    may_cancel_run(who, at, asker)
+}
+
+/// Pausing the agents of a channel, and letting them go on.
+pub fn may_pause_channel(who: &Principal, at: Standing) -> Verdict {
+    may_manage_channel(who, at)
+}
+
+/// The same for the agents of all channels.
+pub fn may_pause_all(who: &Principal) -> Verdict {
+    owner(who)
+}
+
 /// Adding an agent: its command runs with the rights of the server's own user.
 pub fn may_add_agent(who: &Principal, at: Standing) -> Verdict {
     reaches(who, at)?;

@@ -226,7 +226,7 @@ impl Worker {
             Ask::Request(asked) => Some(Job::Asked(asked)),
             Ask::Board(answer) => {
                 // Whoever asked may have gone.
-                let _ = answer.send(self.engine.board());
+                let _ = answer.send(self.engine.board(self.clock.now()));
                 None
             }
             Ask::TryWrite(answer) => {

@@ -3,6 +3,7 @@
 mod inside;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use agents::environment::{self, Own};
 use agents::{Hide, Secrets, Sight, Spec, TimeLimits, Trust};
@@ -100,7 +101,17 @@ impl StartAgents {
             hide: Some(Hide { folder: self.data.clone(), but: self.own_folder(binding) }),
             sight: self.sight,
             mark: self.mark(),
-            limits: self.time,
+            limits: self.limits(binding),
+        }
+    }
+
+    /// Limits of waiting for a binding's agent: its own, where it has some.
+    fn limits(&self, binding: &Binding) -> TimeLimits {
+        let own = binding.spec.limits;
+        TimeLimits {
+            inactivity: own.inactivity_ms.map_or(self.time.inactivity, Duration::from_millis),
+            turn: own.turn_ms.map_or(self.time.turn, Duration::from_millis),
+            ..self.time
         }
     }
 

@@ -2,8 +2,9 @@
 
 mod diff;
 mod permission;
+mod waiting;
 
-use delivery::model::{ChannelId, Key};
+use delivery::model::ChannelId;
 use delivery::residency::State;
 use delivery::turn::Lease;
 use storage::{Binding, Channel, ChannelMember, Message, Person, Read, Run, RunEvent, RunStatus, Usage};
@@ -91,6 +92,7 @@ pub(crate) fn channel(
         access: channel.access,
         topic: channel.topic,
         archived_at: channel.archived_at,
+        paused_at: channel.paused_at,
         agents: agents?,
     })
 }
@@ -109,6 +111,7 @@ pub(crate) fn agent(
     let reachable = alive || start.reachable(&binding);
     let saved = store.session(&key)?.is_some_and(|session| session.saved_at.is_some());
     let mut env_missing = start.missing(&binding);
+    let hold = store.hold(&binding.id)?;
     let mut spec = binding.spec;
     if rights::may_see_agent_setup(who).is_err() {
         spec.command.clear();
@@ -135,6 +138,9 @@ pub(crate) fn agent(
         state: Standing::of(process, saved).as_str().to_owned(),
         reachable,
         open_runs: board.runs(&key).len(),
+        hold: hold.map(Into::into),
+        inactivity_limit_ms: spec.limits.inactivity_ms,
+        turn_limit_ms: spec.limits.turn_ms,
     })
 }
 
@@ -143,7 +149,7 @@ pub(crate) fn run(store: &dyn Read, run: Run, board: &Board) -> Result<wire::Run
     let channel = store.channel_by_id(&run.key.channel)?;
     let binding = store.binding(&run.key.binding)?;
     let replies = store.messages_of_run(&run.id)?;
-    let waiting = waiting(&run, board);
+    let waiting = waiting::why(store, &run, &channel, board)?;
     let staged = run.staged;
     let lease_name = staged.as_ref().map(|staged| lease(staged.lease).to_owned());
     Ok(wire::Run {
@@ -170,6 +176,8 @@ pub(crate) fn run(store: &dyn Read, run: Run, board: &Board) -> Result<wire::Run
         started_at: run.started_at,
         ended_at: run.ended_at,
         waiting,
+        tries: run.tries,
+        again_at: run.again.map(|again| again.at),
         retry_of: run.retry_of.map(|id| id.0),
         events: Vec::new(),
         permissions: Vec::new(),
@@ -191,30 +199,6 @@ pub(crate) fn whole_run(store: &dyn Read, stored: Run, board: &Board) -> Result<
 pub(crate) fn step(event: RunEvent) -> wire::RunEvent {
     let body = serde_json::from_str(&event.body).unwrap_or(serde_json::Value::Null);
     wire::RunEvent { n: event.n, at: event.at, kind: event.kind, body }
-}
-
-fn waiting(run: &Run, board: &Board) -> Option<String> {
-    if let Some(cards) = board.asking.get(&run.id) {
-        let ids: Vec<&str> = cards.iter().map(|id| id.0.as_str()).collect();
-        return Some(format!("waiting for permission: {}", ids.join(", ")));
-    }
-    if run.status != RunStatus::Queued {
-        return None;
-    }
-    let key: &Key = &run.key;
-    match board.runs(key).first() {
-        Some(first) if *first != run.id => Some(format!("behind {first}")),
-        Some(_) => Some(
-            match board.state(key) {
-                State::WaitingForPlace => "waiting for a place in the pool",
-                State::Starting => "its agent is starting",
-                State::Ending => "its agent's last process is ending",
-                State::Absent | State::Idle | State::Busy => "about to begin",
-            }
-            .to_owned(),
-        ),
-        None => None,
-    }
 }
 
 /// How an agent stands in a channel.

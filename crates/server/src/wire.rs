@@ -3,6 +3,7 @@
 mod event;
 mod health;
 mod identity;
+mod life;
 mod permission;
 mod project;
 pub mod schema;
@@ -17,6 +18,7 @@ use utoipa::ToSchema;
 pub use self::event::{AgentActivity, Bound, ChannelInfo, Event, Happened, Reason, RunState};
 pub use self::health::*;
 pub use self::identity::*;
+pub use self::life::*;
 pub use self::permission::*;
 pub use self::project::*;
 pub use self::thread::Thread;
@@ -175,9 +177,15 @@ pub struct Run {
     /// End.
     #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub ended_at: Option<Timestamp>,
-    /// Why it still waits: `behind r3`, `waiting for a place in the pool`, `waiting for permission: k7`; null otherwise.
+    /// Why it still waits: `behind r3`, `held since r2 was stopped`, `tries again in 30 s (2 of 3)`, `waiting for permission:
+    /// k7`; null otherwise.
     #[schema(required = true)]
     pub waiting: Option<String>,
+    /// Turns of it that failed for a passing reason, after which it is tried again by itself.
+    pub tries: u32,
+    /// When it is tried again, while it waits for that.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
+    pub again_at: Option<Timestamp>,
     /// The run that it tries again.
     #[schema(required = true)]
     pub retry_of: Option<String>,
@@ -264,6 +272,9 @@ pub struct Channel {
     /// Since when it takes no more posts.
     #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub archived_at: Option<Timestamp>,
+    /// Since when its agents begin nothing.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
+    pub paused_at: Option<Timestamp>,
     /// What whoever asks is in it: `manager`, `member` or null.
     #[schema(value_type = Option<schema::Rank>, required = true)]
     pub rank: Option<Rank>,
@@ -325,6 +336,12 @@ pub struct AddAgent {
     /// How its permission requests are decided; as by default if absent.
     #[serde(default)]
     pub permissions: PermissionRules,
+    /// Milliseconds that it may give no sign of life in a turn, 10 to a day; absent: the server's `inactivity_limit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inactivity_limit_ms: Option<u64>,
+    /// Milliseconds that a turn of it may take, 10 to seven days; absent: the server's `turn_limit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_limit_ms: Option<u64>,
 }
 
 /// An agent in a channel.
@@ -375,6 +392,15 @@ pub struct Agent {
     pub reachable: bool,
     /// Runs that wait or run.
     pub open_runs: usize,
+    /// Why it begins none until a person lets it; null otherwise.
+    #[schema(required = true)]
+    pub hold: Option<Hold>,
+    /// Its own limit of silence in a turn.
+    #[schema(required = true)]
+    pub inactivity_limit_ms: Option<u64>,
+    /// Its own limit of a turn.
+    #[schema(required = true)]
+    pub turn_limit_ms: Option<u64>,
 }
 
 /// A preset.

@@ -5,6 +5,7 @@ pub(crate) mod deletions;
 pub(crate) mod deliveries;
 pub(crate) mod fetched;
 pub(crate) mod identity;
+pub(crate) mod life;
 pub(crate) mod logs;
 pub(crate) mod messages;
 pub(crate) mod permissions;
@@ -99,6 +100,7 @@ pub(crate) fn new_binding(channel: &ChannelId, handle: &str) -> NewBinding {
         instructions: None,
         addressed_by: AddressedBy::Members,
         permissions: PermissionRules::default(),
+        limits: OwnLimits::default(),
     }
 }
 

@@ -41,10 +41,10 @@ pub enum Change {
     MemberRemoved(PersonId),
     /// An agent joined the entry's channel.
     AgentAdded(BindingId),
+    /// An agent of the entry's channel is held, or goes on, or how its permission requests are decided is another.
+    AgentChanged(BindingId),
     /// An agent left it.
     AgentRemoved(BindingId),
-    /// How an agent's permission requests are decided is another.
-    AgentChanged(BindingId),
     /// A message or notice was posted.
     MessageAdded(MessageId),
     /// A message was edited.
@@ -65,6 +65,8 @@ pub enum Change {
     PermissionAsked(PermissionId),
     /// It was decided.
     PermissionDecided(PermissionId),
+    /// All agents were paused, or go on.
+    PauseChanged,
 }
 
 /// The word that stands for each [`Change`] in a column.
@@ -80,8 +82,8 @@ pub(crate) enum ChangeKind {
     MemberAdded,
     MemberRemoved,
     AgentAdded,
-    AgentRemoved,
     AgentChanged,
+    AgentRemoved,
     MessageAdded,
     MessageEdited,
     MessageDeleted,
@@ -92,6 +94,7 @@ pub(crate) enum ChangeKind {
     Permission,
     PermissionAsked,
     PermissionDecided,
+    PauseChanged,
 }
 
 /// Which part of the log there is.

@@ -1,6 +1,7 @@
 //! What is stored, as values.
 
 mod identity;
+mod life;
 mod permission;
 mod project;
 mod transfer;
@@ -15,6 +16,7 @@ use delivery::{Author, Policy, Row, Timestamp, Watermark};
 use serde::{Deserialize, Serialize};
 
 pub use self::identity::*;
+pub use self::life::*;
 pub use self::permission::*;
 pub use self::project::*;
 pub use self::transfer::*;
@@ -41,6 +43,8 @@ pub struct Channel {
     pub topic: String,
     /// Since when it takes no more posts.
     pub archived_at: Option<Timestamp>,
+    /// Since when its agents begin nothing.
+    pub paused_at: Option<Timestamp>,
 }
 
 /// One setting of an agent's environment.
@@ -83,6 +87,8 @@ pub struct NewBinding {
     pub addressed_by: AddressedBy,
     /// How its permission requests are decided.
     pub permissions: PermissionRules,
+    /// Limits of its turns.
+    pub limits: OwnLimits,
 }
 
 /// A binding.
@@ -255,6 +261,10 @@ pub struct Run {
     pub usage: Option<Usage>,
     /// The run that this one tries again, by hand.
     pub retry_of: Option<RunId>,
+    /// Turns of it that failed for a passing reason.
+    pub tries: u32,
+    /// Until when it waits to be tried again, while it does.
+    pub again: Option<Again>,
 }
 
 /// What a turn delivers: written before the prompt is sent, counted when the run succeeds (5.4).

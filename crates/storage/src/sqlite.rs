@@ -7,6 +7,7 @@ mod credential;
 mod delivery_rows;
 mod folder;
 mod identity;
+mod life;
 mod log;
 mod member;
 mod membership;

@@ -1,6 +1,7 @@
 //! The contract of a store. Every backend passes the suite of `contract.rs`.
 
 mod identity;
+mod life;
 mod permission;
 mod project;
 mod transfer;
@@ -9,6 +10,7 @@ use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, Run
 use delivery::{Timestamp, Watermark};
 
 pub use self::identity::{ReadIdentity, StoreIdentity};
+pub use self::life::{ReadLife, StoreLife};
 pub use self::permission::{ReadPermission, StorePermission, Which};
 pub use self::project::{ReadProject, StoreProject};
 pub use self::transfer::{ReadTransfer, StoreTransfer};
@@ -17,7 +19,7 @@ use crate::record::*;
 use crate::{LogEntry, LogSpan};
 
 /// What can be asked of a store. Lists come oldest first unless said otherwise.
-pub trait Read: ReadIdentity + ReadPermission + ReadProject + ReadTransfer {
+pub trait Read: ReadIdentity + ReadLife + ReadPermission + ReadProject + ReadTransfer {
     /// A channel by name.
     fn channel(&self, name: &str) -> Result<Channel, Error>;
     /// A channel by id.
@@ -121,7 +123,7 @@ pub trait Read: ReadIdentity + ReadPermission + ReadProject + ReadTransfer {
 
 /// What can be changed in a store. Each call is atomic by itself; [`Store::atomic`] joins several. A call that changes
 /// channels, people, bindings, messages or runs adds the entry of the log that tells of it.
-pub trait Store: Read + StoreIdentity + StorePermission + StoreProject + StoreTransfer {
+pub trait Store: Read + StoreIdentity + StoreLife + StorePermission + StoreProject + StoreTransfer {
     /// Runs `work` in one durable transaction: all of it or nothing. Inside another one it is a savepoint: its
     /// failure undoes its own part alone. Durable when the outermost one has returned `Ok`.
     fn atomic(&mut self, work: &mut dyn FnMut(&mut dyn Store) -> Result<(), Error>) -> Result<(), Error>;

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::start::Asked;
 use super::{Output, Phase, Session};
+use crate::fault::Fault;
 use crate::message::EventKind;
 use crate::wire;
 
@@ -51,7 +52,8 @@ impl Session {
     /// Takes back a prompt that waits for the proof.
     pub(super) fn cancel_held(&mut self, run: &RunId) {
         if let Some((run, _)) = self.held.take_if(|(held, _)| held == run) {
-            self.tell(EventKind::TurnFailed { run, reason: "cancelled".to_owned() });
+            let reason = "cancelled".to_owned();
+            self.tell(EventKind::TurnFailed { run, reason, fault: Fault::Other });
         }
     }
 

@@ -15,7 +15,7 @@ use super::start::Asked;
 use super::turn::seconds;
 use super::{Output, Phase, SHORT_CHARS_MAX, Session};
 use crate::message::{Begun, EventKind, Reload};
-use crate::wire::{self, ModelSetting};
+use crate::wire::{self, Failed, ModelSetting};
 
 /// How long nothing more of a replay has come when it is over, where its end is not recognised.
 const QUIET: Duration = Duration::from_millis(250);
@@ -126,7 +126,7 @@ impl Session {
     }
 
     /// A page of the agent's sessions. A list that cannot be read says nothing.
-    pub(super) fn listed(&mut self, answer: Result<&RawValue, String>, now: Instant) {
+    pub(super) fn listed(&mut self, answer: Result<&RawValue, Failed>, now: Instant) {
         let page = answer.ok().and_then(|raw| wire::listed(raw, &self.native));
         let Some(reloading) = &mut self.reloading else { return };
         reloading.pages += 1;
@@ -160,7 +160,7 @@ impl Session {
     }
 
     /// The answer to a resume or load. One without an id is about the session that was asked for.
-    pub(super) fn reloaded(&mut self, answer: Result<&RawValue, String>, now: Instant) {
+    pub(super) fn reloaded(&mut self, answer: Result<&RawValue, Failed>, now: Instant) {
         let Some(reloading) = &mut self.reloading else { return };
         let name = match reloading.by {
             By::Resume => Asked::Resume.name(),
@@ -174,7 +174,7 @@ impl Session {
                 return;
             }
             Err(error) => {
-                let error = self.shown(&error, SHORT_CHARS_MAX);
+                let error = self.shown(&error.text, SHORT_CHARS_MAX);
                 self.reload_failed(format!("the agent answered {name} with an error: {error}"));
                 return;
             }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::{Output, Phase, SHORT_CHARS_MAX, Session};
 use crate::message::{BRIDGE_VARIABLES, EventKind, TOOL_SERVER, ToolServer};
-use crate::wire::{self, McpOver, ModelSetting};
+use crate::wire::{self, Failed, McpOver, ModelSetting};
 
 /// The version of the protocol that is spoken.
 const PROTOCOL_VERSION: u64 = 1;
@@ -82,7 +82,7 @@ impl Session {
         self.ask(Asked::Initialize, "initialize", &params, now);
     }
 
-    pub(super) fn initialized(&mut self, answer: Result<&RawValue, String>, now: Instant) {
+    pub(super) fn initialized(&mut self, answer: Result<&RawValue, Failed>, now: Instant) {
         let Some(answer) = self.expect(answer, wire::initialized, Asked::Initialize) else { return };
         if answer.version != PROTOCOL_VERSION {
             self.unfit(format!(
@@ -120,7 +120,7 @@ impl Session {
         Some(schema::SystemPrompt::new(vec![schema::ContentBlock::from(text)]))
     }
 
-    pub(super) fn opened(&mut self, answer: Result<&RawValue, String>, now: Instant) {
+    pub(super) fn opened(&mut self, answer: Result<&RawValue, Failed>, now: Instant) {
         let read = |raw: &RawValue| {
             let opened = wire::opened(raw)?;
             Some((opened.native?, opened.model))
@@ -162,9 +162,9 @@ impl Session {
         }
     }
 
-    pub(super) fn model_set(&mut self, answer: Result<&RawValue, String>) {
+    pub(super) fn model_set(&mut self, answer: Result<&RawValue, Failed>) {
         if let Err(error) = answer {
-            let error = self.shown(&error, SHORT_CHARS_MAX);
+            let error = self.shown(&error.text, SHORT_CHARS_MAX);
             self.started.notices.push(format!("the agent's model could not be set: {error}"));
         }
         self.begun();
@@ -178,7 +178,7 @@ impl Session {
     /// The answer to a request of the start as `read` reads it; without one the agent is unfit.
     fn expect<T>(
         &mut self,
-        answer: Result<&RawValue, String>,
+        answer: Result<&RawValue, Failed>,
         read: fn(&RawValue) -> Option<T>,
         asked: Asked,
     ) -> Option<T> {
@@ -192,7 +192,10 @@ impl Session {
                 ),
             },
             Err(error) => {
-                format!("the agent answered {name} with an error: {}", self.shown(&error, SHORT_CHARS_MAX))
+                format!(
+                    "the agent answered {name} with an error: {}",
+                    self.shown(&error.text, SHORT_CHARS_MAX)
+                )
             }
         };
         self.unfit(reason);

@@ -144,8 +144,13 @@ fn ended(stop: Stop, text: Option<&str>) -> Done {
     })
 }
 
+/// A turn that failed with its process.
+fn lost(id: &str, reason: &str) -> Done {
+    Done::Event(EventKind::TurnFailed { run: run(id), reason: reason.to_owned(), fault: Fault::Lost })
+}
+
 fn failed(id: &str, reason: &str) -> Done {
-    Done::Event(EventKind::TurnFailed { run: run(id), reason: reason.to_owned() })
+    Done::Event(EventKind::TurnFailed { run: run(id), reason: reason.to_owned(), fault: Fault::Other })
 }
 
 fn unfit(reason: &str) -> Done {
@@ -237,6 +242,7 @@ fn an_answer_counts_once_and_only_for_its_request() {
     ]);
 }
 
+/// Rule 2.6 and public report D45: strictly one turn in flight.
 #[test]
 fn one_prompt_is_in_flight() {
     let mut talk = Talk::new(&spec(None, None));
@@ -248,6 +254,7 @@ fn one_prompt_is_in_flight() {
     talk.check(&[failed("r2", "another turn of this agent is in flight")]);
 }
 
+/// Rule 6.9 and public reports D41, D44: a late cancel is none of the next turn's, an early one is not lost.
 #[test]
 fn a_cancel_reaches_its_own_turn_alone() {
     let mut talk = Talk::in_turn();
@@ -273,7 +280,7 @@ fn a_cancel_reaches_its_own_turn_alone() {
     talk.check(&[cancel()]);
     talk.at(5);
     let reason = "cancelled; the agent did not stop within 5 s and was ended";
-    talk.check(&[failed("r1", reason), unfit(reason)]);
+    talk.check(&[lost("r1", reason), unfit(reason)]);
 }
 
 #[test]
@@ -300,7 +307,7 @@ fn silence_and_length_are_limited() {
     talk.at(3605);
     let reason =
         "the turn took longer than 3600 s and was cancelled; the agent did not stop within 5 s and was ended";
-    talk.check(&[failed("r1", reason), unfit(reason)]);
+    talk.check(&[lost("r1", reason), unfit(reason)]);
 
     let mut talk = Talk::in_turn();
     talk.session.excuse_silence(talk.begin + Duration::from_secs(100));
@@ -351,7 +358,7 @@ fn lines_that_are_not_the_protocol_are_passed_over_up_to_a_limit() {
     talk.session.handle_line("npm warn geheim-4711", talk.now);
     let reason = "the agent does not speak the Agent Client Protocol: 200 lines in a row are not it, the last: npm \
                   warn [redacted]";
-    talk.check(&[failed("r1", reason), unfit(reason)]);
+    talk.check(&[lost("r1", reason), unfit(reason)]);
 }
 
 #[test]
@@ -398,8 +405,8 @@ fn a_lost_agent_fails_its_turn_once() {
     talk.session.lost("gone");
     talk.session.written(run("r1"));
     talk.session.prompt(run("r2"), "again", talk.now);
-    talk.check(&[failed("r1", "gone")]);
+    talk.check(&[lost("r1", "gone")]);
     let mut talk = Talk::in_turn();
     talk.session.broken("too long");
-    talk.check(&[failed("r1", "too long"), unfit("too long")]);
+    talk.check(&[lost("r1", "too long"), unfit("too long")]);
 }

@@ -10,9 +10,10 @@ use tokio::time::Instant;
 
 use super::permission::Pending;
 use super::{Output, Phase, SHORT_CHARS_MAX, Session};
+use crate::fault::Fault;
 use crate::message::{EventKind, Stop, TimeLimits, Turn, Update};
 use crate::redact::Stream;
-use crate::wire::{self, Calls, Halves, Joiner};
+use crate::wire::{self, Calls, Failed, Halves, Joiner};
 
 /// A prompt that waits for its answer.
 #[derive(Debug)]
@@ -169,13 +170,13 @@ impl Session {
     }
 
     /// The agent answered the prompt; the session is idle by now.
-    pub(super) fn turn_answered(&mut self, mut turn: InFlight, answer: Result<&RawValue, String>) {
+    pub(super) fn turn_answered(&mut self, mut turn: InFlight, answer: Result<&RawValue, Failed>) {
         self.drop_pending(std::mem::take(&mut turn.pending));
         let rest = turn.rest();
         let run = turn.run;
         if self.reloading.take().is_some_and(|reloading| reloading.goes_on()) {
             let reason = "the agent told its earlier messages again instead of answering".to_owned();
-            self.tell(EventKind::TurnFailed { run, reason: reason.clone() });
+            self.tell(EventKind::TurnFailed { run, reason: reason.clone(), fault: Fault::Lost });
             self.unfit(reason);
             return;
         }
@@ -187,14 +188,15 @@ impl Session {
         let why = turn.stopping.map(|(why, _)| why);
         let kind = match (why, answer) {
             (Some(why @ (Why::Inactivity | Why::Limit)), _) => {
-                EventKind::TurnFailed { run, reason: why.reason(&self.limits) }
+                EventKind::TurnFailed { run, reason: why.reason(&self.limits), fault: Fault::Other }
             }
             (Some(Why::Cancelled), Err(_)) => {
                 EventKind::TurnEnded { run, turn: Turn { stop: Stop::Cancelled, text, usage: None } }
             }
             (None, Err(error)) => {
-                let error = self.shown(&error, SHORT_CHARS_MAX);
-                EventKind::TurnFailed { run, reason: format!("the agent answered with an error: {error}") }
+                let text = self.shown(&error.text, SHORT_CHARS_MAX);
+                let reason = format!("the agent answered with an error: {text}");
+                EventKind::TurnFailed { run, reason, fault: error.fault }
             }
             (Some(Why::Cancelled) | None, Ok(raw)) => match wire::turn(raw) {
                 Some(turn) => EventKind::TurnEnded { run, turn: Turn { text, ..turn } },
@@ -203,6 +205,7 @@ impl Session {
                     EventKind::TurnFailed {
                         run,
                         reason: format!("the agent's answer is not understood: {raw}"),
+                        fault: Fault::Other,
                     }
                 }
             },

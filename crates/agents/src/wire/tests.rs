@@ -24,10 +24,16 @@ fn messages_are_told_apart() {
     check_read(r#"{"id":-1,"result":1}"#, "Some(Answer { id: 0, answer: Ok(RawValue(1)) })");
     check_read(
         r#"{"id":7,"error":{"code":-32603,"message":"Internal error","data":{"errorKind":"rate_limit"}}}"#,
-        r#"Some(Answer { id: 7, answer: Err("Internal error ({\"errorKind\":\"rate_limit\"})") })"#,
+        r#"Some(Answer { id: 7, answer: Err(Failed { text: "Internal error ({\"errorKind\":\"rate_limit\"})", fault: Passing { kind: RateLimit, retry_after_ms: None } }) })"#,
     );
-    check_read(r#"{"id":7,"error":{"message":"no"}}"#, r#"Some(Answer { id: 7, answer: Err("no") })"#);
-    check_read(r#"{"id":7,"error":"odd"}"#, r#"Some(Answer { id: 7, answer: Err("\"odd\"") })"#);
+    check_read(
+        r#"{"id":7,"error":{"message":"no"}}"#,
+        r#"Some(Answer { id: 7, answer: Err(Failed { text: "no", fault: Other }) })"#,
+    );
+    check_read(
+        r#"{"id":7,"error":"odd"}"#,
+        r#"Some(Answer { id: 7, answer: Err(Failed { text: "\"odd\"", fault: Other }) })"#,
+    );
     check_read(
         r#" {"method":"m\u0061","id":"q","params":[]}"#,
         r#"Some(Request { id: RawValue("q"), method: "ma", params: RawValue([]) })"#,

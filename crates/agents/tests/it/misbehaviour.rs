@@ -131,7 +131,7 @@ fn stay(_: &mut Spec) {}
 
 /// The turn fails and the process ends for this reason.
 fn lost(reason: &str) -> [EventKind; 2] {
-    [failed("r1", reason), exited(reason)]
+    [world::lost("r1", reason), exited(reason)]
 }
 
 #[tokio::test]
@@ -294,7 +294,7 @@ async fn a_full_channel_of_events_stops_the_reading_but_not_the_end() {
         }
     };
     assert!(updates < 10, "{updates} updates were read ahead");
-    assert_eq!(end, failed("r1", "the agent's process was ended during the turn"));
+    assert_eq!(end, world::lost("r1", "the agent's process was ended during the turn"));
     world.check(&[EventKind::Exited { reason: None }]).await;
     world.over().await;
 }

@@ -7,7 +7,7 @@ use agents::{EventKind, Sight, Spec};
 use rustix::process::{Pid, Signal};
 use serde_json::json;
 
-use crate::world::{self, SHORT, World, exited, failed, gone, handle, marked, sights};
+use crate::world::{self, SHORT, World, exited, gone, handle, lost, marked, sights};
 
 /// Makes the test agent start a child that leaves group and session, is orphaned and ignores SIGTERM.
 fn with_child(world: &World, name: &str) -> serde_json::Value {
@@ -52,7 +52,7 @@ async fn what_an_agent_leaves_behind_ends_before_it_is_told() {
         world.started().await;
         world.prompt("r1", "hello");
         let reason = "the agent's process ended: exit status 0";
-        world.check(&[world::written("r1"), failed("r1", reason), exited(reason)]).await;
+        world.check(&[world::written("r1"), lost("r1", reason), exited(reason)]).await;
         assert!(world.path("child").exists());
         world.over().await;
     }
@@ -67,7 +67,7 @@ async fn a_killed_holder_takes_its_agent_along() {
         let holder = i32::try_from(started.pid).unwrap();
         kill(holder, Signal::KILL);
         let reason = "the agent's process ended: its holder ended too (signal: 9 (SIGKILL))";
-        world.check(&[EventKind::TreeLost, failed("r1", reason), exited(reason)]).await;
+        world.check(&[EventKind::TreeLost, lost("r1", reason), exited(reason)]).await;
         world.over().await;
     }
 }
@@ -78,7 +78,7 @@ async fn what_left_its_session_does_not_outlive_a_killed_holder() {
     let alike = |sight| {
         [
             ("new", vec![EventKind::TreeLost, exited(idle)], sight),
-            ("prompt", vec![EventKind::TreeLost, failed("r1", idle), exited(idle)], sight),
+            ("prompt", vec![EventKind::TreeLost, lost("r1", idle), exited(idle)], sight),
         ]
     };
     for (when, expect, sight) in sights().iter().copied().flat_map(alike) {
@@ -162,7 +162,7 @@ async fn a_stopped_holder_or_agent_ends_as_well() {
         }
         world.end();
         let reason = "the agent's process was ended during the turn";
-        world.check(&[failed("r1", reason), EventKind::Exited { reason: None }]).await;
+        world.check(&[lost("r1", reason), EventKind::Exited { reason: None }]).await;
         world.over().await;
     }
 }

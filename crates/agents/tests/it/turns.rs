@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use agents::{EventKind, Stop, Turn, Update, Usage};
+use agents::{EventKind, Fault, Passing, Stop, Turn, Update, Usage};
 use serde_json::{Value, json};
 
-use crate::world::{MARK, World, ended, failed, text, update, written};
+use crate::world::{MARK, World, ended, failed, lost, text, update, written};
 
 fn done(text: Option<&str>) -> Turn {
     Turn { stop: Stop::EndTurn, text: text.map(str::to_owned), usage: None }
@@ -202,8 +202,10 @@ async fn an_error_leaves_the_process_for_the_next_turn() {
     let error = json!({"code": -32603, "message": "Internal error", "data": {"errorKind": "rate_limit"}});
     let prompts = json!([[{"text": "so far"}, {"error": error}], [{"text": "better"}]]);
     world.in_turn(world.spec(&json!({"prompts": prompts}))).await;
-    let reason = r#"the agent answered with an error: Internal error ({"errorKind":"rate_limit"})"#;
-    world.check(&[text("so far"), failed("r1", reason)]).await;
+    let reason =
+        r#"the agent answered with an error: Internal error ({"errorKind":"rate_limit"})"#.to_owned();
+    let fault = Fault::Passing { kind: Passing::RateLimit, retry_after_ms: None };
+    world.check(&[text("so far"), EventKind::TurnFailed { run: "r1".into(), reason, fault }]).await;
     world.prompt("r2", "again");
     world.check(&[written("r2")]).await;
     assert_eq!(world.after_updates().await, ended("r2", done(Some("better"))));
@@ -274,7 +276,7 @@ async fn an_end_during_a_turn_fails_it_first() {
     world.in_turn(world.spec(&json!({"prompt": [{"hang": true}]}))).await;
     world.end();
     let reason = "the agent's process was ended during the turn";
-    world.check(&[failed("r1", reason), EventKind::Exited { reason: None }]).await;
+    world.check(&[lost("r1", reason), EventKind::Exited { reason: None }]).await;
     world.over().await;
 }
 

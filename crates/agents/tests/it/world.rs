@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use agents::{
-    Agents, Command, Event, EventKind, Hide, Secrets, Sight, Spec, Started, TimeLimits, Turn, Update,
+    Agents, Command, Event, EventKind, Fault, Hide, Secrets, Sight, Spec, Started, TimeLimits, Turn, Update,
 };
 use delivery::model::{Epoch, Key, RunId};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -305,8 +305,13 @@ pub(crate) fn ended(run: &str, turn: Turn) -> EventKind {
     EventKind::TurnEnded { run: run.into(), turn }
 }
 
+/// A turn that failed with its process.
+pub(crate) fn lost(run: &str, reason: &str) -> EventKind {
+    EventKind::TurnFailed { run: run.into(), reason: reason.to_owned(), fault: Fault::Lost }
+}
+
 pub(crate) fn failed(run: &str, reason: &str) -> EventKind {
-    EventKind::TurnFailed { run: run.into(), reason: reason.to_owned() }
+    EventKind::TurnFailed { run: run.into(), reason: reason.to_owned(), fault: Fault::Other }
 }
 
 pub(crate) fn exited(reason: &str) -> EventKind {

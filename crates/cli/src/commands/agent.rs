@@ -10,6 +10,7 @@ use server::wire;
 
 use super::Format;
 use crate::client::Call;
+use crate::config::parse_duration;
 use crate::context::Context;
 use crate::display;
 use crate::failure::Failure;
@@ -77,6 +78,12 @@ pub(crate) struct Add {
     addressed_by: AddressedBy,
     #[command(flatten)]
     rules: policy::Rules,
+    /// How long it may give no sign of life in a turn, such as 20m [default: the server's inactivity_limit]
+    #[arg(long, value_name = "TIME", value_parser = limit)]
+    inactivity_limit: Option<u64>,
+    /// How long a turn of it may take, such as 4h [default: the server's turn_limit]
+    #[arg(long, value_name = "TIME", value_parser = limit)]
+    turn_limit: Option<u64>,
     /// File with instructions of its own, at most 64 KiB of text
     #[arg(long, value_name = "FILE")]
     instructions: Option<PathBuf>,
@@ -219,6 +226,8 @@ impl Add {
                 AddressedBy::Owners => wire::AddressedBy::Owners,
             },
             permissions: self.rules.of_new()?,
+            inactivity_limit_ms: self.inactivity_limit,
+            turn_limit_ms: self.turn_limit,
         };
         let call = Call::post(&["channels", &self.channel, "agents"]);
         let client = context.client()?;
@@ -266,15 +275,21 @@ fn row(agent: &wire::Agent) -> [String; 7] {
         format!("@{}", agent.handle),
         agent.channel.clone(),
         agent.preset.clone(),
-        match (agent.reachable, agent.state.as_str()) {
-            (false, _) => "not reachable".to_owned(),
-            (true, "saved") => "saved, reloads at next mention".to_owned(),
-            (true, state) => state.to_owned(),
-        },
+        state(agent),
         agent.open_runs.to_string(),
         word(agent.delivery).to_owned(),
         session_word(agent.session).to_owned(),
     ]
+}
+
+/// How an agent stands: what a person has to do something about comes first.
+fn state(agent: &wire::Agent) -> String {
+    match (agent.reachable, &agent.hold, agent.state.as_str()) {
+        (false, _, _) => "not reachable".to_owned(),
+        (true, Some(hold), _) => format!("held since {}", hold.run_id),
+        (true, None, "saved") => "saved, reloads at next mention".to_owned(),
+        (true, None, state) => state.to_owned(),
+    }
 }
 
 /// The command that installs a preset's program, if that was not found.
@@ -327,6 +342,12 @@ fn session_word(policy: SessionPolicy) -> &'static str {
     }
 }
 
+/// A span such as `90s`, in milliseconds.
+fn limit(text: &str) -> Result<u64, String> {
+    let span = parse_duration(text).ok_or("give a time such as 90s, 20m or 1h30m")?;
+    u64::try_from(span.as_millis()).map_err(|_| "that is too long".to_owned())
+}
+
 /// `NAME=VALUE`, or `NAME` to pass the server's own on.
 fn variable(text: &str) -> Result<wire::EnvVar, String> {
     let (name, value) = match text.split_once('=') {
@@ -361,6 +382,9 @@ pub(crate) fn example() -> wire::Agent {
         state: "idle".to_owned(),
         reachable: true,
         open_runs: 0,
+        hold: None,
+        inactivity_limit_ms: None,
+        turn_limit_ms: None,
     }
 }
 

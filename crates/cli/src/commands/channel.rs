@@ -152,7 +152,11 @@ fn kind(channel: &wire::Channel) -> String {
         (None, wire::Access::Private) => "private channel".to_owned(),
         (None, wire::Access::Public) => "channel".to_owned(),
     };
-    if channel.archived_at.is_some() { format!("{kind}, archived") } else { kind }
+    match (channel.archived_at, channel.paused_at) {
+        (Some(_), _) => format!("{kind}, archived"),
+        (None, Some(_)) => format!("{kind}, paused"),
+        (None, None) => kind,
+    }
 }
 
 #[cfg(test)]

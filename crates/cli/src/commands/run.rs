@@ -26,6 +26,9 @@ pub(crate) enum Run {
     Cancel(One),
     /// Try a run again that failed or was cancelled
     Retry(One),
+    /// Let the runs of an agent go on that are held, this one among them
+    #[command(after_help = HELD)]
+    Resume(One),
 }
 
 /// Arguments of `run list`.
@@ -50,6 +53,12 @@ pub(crate) struct One {
     #[command(flatten)]
     format: Format,
 }
+
+/// When runs are held.
+const HELD: &str = "\
+Runs are held behind one that a person cancelled while it ran, and when an
+agent's process failed again and again; `run list` says so. A new mention of
+the agent lets them go on, too.";
 
 /// What the facts of `run show` mean.
 const FACTS: &str = "\
@@ -86,6 +95,12 @@ impl Run {
                 let run = one(&Call::post(&["runs", &id, "retry"]))?;
                 format.print(&run, |run| {
                     format!("{}\n", display::line(&format!("{} tries {id} again: {}", run.id, run.status)))
+                })
+            }
+            Self::Resume(One { id, format }) => {
+                let run = one(&Call::post(&["runs", &id, "resume"]))?;
+                format.print(&run, |run| {
+                    format!("{}\n", display::line(&format!("@{} of {} goes on", run.agent, run.channel)))
                 })
             }
         }
@@ -173,6 +188,8 @@ pub(crate) fn example() -> wire::Run {
         started_at: Some("2026-11-30T10:00:01.500Z".parse().unwrap()),
         ended_at: Some("2026-11-30T10:00:03.700Z".parse().unwrap()),
         waiting: None,
+        tries: 0,
+        again_at: None,
         retry_of: None,
         events: Vec::new(),
         permissions: Vec::new(),

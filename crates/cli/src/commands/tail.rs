@@ -148,13 +148,14 @@ impl Tail {
             | Happened::PersonAdded { .. }
             | Happened::PersonChanged { .. }
             | Happened::AgentAdded { .. }
-            | Happened::AgentRemoved { .. }
             | Happened::AgentChanged { .. }
+            | Happened::AgentRemoved { .. }
             | Happened::RunQueued { .. }
             | Happened::RunStarted { .. }
             | Happened::RunEnded { .. }
             | Happened::RunStep { .. }
             | Happened::Permission { .. }
+            | Happened::PauseChanged { .. }
             | Happened::Answer { .. }
             | Happened::AgentState { .. }
             | Happened::Unknown => return None,

@@ -35,6 +35,8 @@ mod processes;
 #[cfg(test)]
 mod reloads;
 #[cfg(test)]
+mod run_life;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod server;

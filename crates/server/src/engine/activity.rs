@@ -18,6 +18,8 @@ pub enum Activity {
     Queued,
     /// A run of it waits until another agent's process makes room.
     Waiting,
+    /// Its runs wait for a person, for their time, or for the end of a pause.
+    Held,
 }
 
 impl Engine {
@@ -30,6 +32,11 @@ impl Engine {
         let stands = |key: &Key| match self.residency.state(key) {
             State::Busy if self.is_asking(key) => Activity::Asking,
             State::Busy => Activity::Working,
+            State::Absent | State::WaitingForPlace | State::Starting | State::Idle | State::Ending
+                if self.queue.is_barred(key) && self.queue.current(key).is_none() =>
+            {
+                Activity::Held
+            }
             State::WaitingForPlace => Activity::Waiting,
             State::Absent | State::Starting | State::Idle | State::Ending => Activity::Queued,
         };

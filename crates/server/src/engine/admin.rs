@@ -23,6 +23,9 @@ use crate::rights::Principal;
 const CHANNEL_NAME_MAX: usize = 64;
 /// Names that notices, marks and cleaned names use.
 const RESERVED: [&str; 5] = ["highwater", "system", "assistant", "user", "unknown"];
+/// A binding's own limits of time lie between these, as those of the settings do.
+const LIMIT_MS_MIN: u64 = 10;
+const DAY_MS: u64 = 86_400_000;
 /// Bytes of a binding's instructions at most: they are paid for in every session.
 const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
 
@@ -69,6 +72,7 @@ impl Engine {
                 now,
             )?;
         }
+        self.drop_bars(store, &key, now)?;
         store.remove_binding(&binding.id, now.wall)?;
         self.touched = true;
         for run in runs {
@@ -258,6 +262,14 @@ fn check_agent(new: &NewBinding) -> Result<(), ApiError> {
         return Err(ApiError::invalid(format!(
             "the working directory must be an absolute path; {cwd:?} is not"
         )));
+    }
+    for (ms, what, max_ms) in [
+        (new.limits.inactivity_ms, "an inactivity limit is 10 ms to 1 d", DAY_MS),
+        (new.limits.turn_ms, "a turn limit is 10 ms to 7 d", 7 * DAY_MS),
+    ] {
+        if ms.is_some_and(|ms| !(LIMIT_MS_MIN..=max_ms).contains(&ms)) {
+            return Err(ApiError::invalid(what));
+        }
     }
     if new.instructions.as_ref().is_some_and(|text| text.len() > INSTRUCTIONS_BYTES_MAX) {
         return Err(ApiError::new(Code::TooLarge, "instructions may have 64 KiB at most"));

@@ -1,6 +1,6 @@
 //! What agent processes report, and what becomes of their runs.
 
-use agents::{Begun, EventKind, Started, Stop, Turn, Update};
+use agents::{Begun, EventKind, Fault, Started, Stop, Turn, Update};
 use delivery::answer::{MESSAGE_BYTES_MAX, split};
 use delivery::model::{AuthorKind, Epoch, Key, NativeId, RunId, SessionPolicy};
 use delivery::residency::{self, After, EndReason};
@@ -58,11 +58,8 @@ impl Engine {
                 }
                 self.turn_ended(store, &key, &run, turn, now)
             }
-            EventKind::TurnFailed { run, reason } => {
-                if self.turn_of(&key, &run).is_none() {
-                    return Ok(());
-                }
-                self.turn_failed(store, &key, &run, &reason, now)
+            EventKind::TurnFailed { run, reason, fault } => {
+                self.turn_failed(store, &key, &run, (&reason, fault), now)
             }
             EventKind::TreeLost => Ok(store.bar_session(&key, MAY_LIVE)?),
             EventKind::Exited { reason } => self.exited(store, key, epoch, reason, now),
@@ -130,6 +127,7 @@ impl Engine {
         now: Now,
     ) -> Result<(), ApiError> {
         let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
+        turn.acted |= acts(&update);
         let mut anew = false;
         let step = match update {
             // A running answer's pieces are not durable; its final text is.
@@ -229,6 +227,7 @@ impl Engine {
         let run = store.run(run)?;
         let binding = store.binding(&key.binding)?;
         let after = self.after(key, &binding);
+        self.crashes.remove(key);
         let ended = self.turn_of(key, &run.id);
         let (declined, posts) = ended.map_or((None, 0), |turn| (turn.declined.clone(), turn.posts));
         let usage = turn.usage.map(usage_of);
@@ -254,7 +253,7 @@ impl Engine {
     }
 
     /// What becomes of a process whose turn has ended (6.5).
-    fn after(&self, key: &Key, binding: &Binding) -> After {
+    pub(super) fn after(&self, key: &Key, binding: &Binding) -> After {
         let doubted = self.live.get(key).and_then(|live| live.turn.as_ref()).is_some_and(|turn| turn.doubted);
         match binding.spec.session {
             _ if doubted => After::End,
@@ -285,25 +284,8 @@ impl Engine {
         }
     }
 
-    fn turn_failed(
-        &mut self,
-        store: &mut dyn Store,
-        key: &Key,
-        run: &RunId,
-        reason: &str,
-        now: Now,
-    ) -> Result<(), ApiError> {
-        let cancelled = self.turn_of(key, run).is_some_and(|turn| turn.cancelling);
-        let run = store.run(run)?;
-        let status = if cancelled { RunStatus::Cancelled } else { RunStatus::Failed };
-        tell_end(store, &run, status, reason, now)?;
-        let ending = Ending { status, error: Some(reason.to_owned()), usage: None, told: None };
-        let after = self.after(key, &store.binding(&key.binding)?);
-        self.settle(store, key, &ending, after, now)
-    }
-
-    /// A process is gone. The run that it had fails if its prompt may have been written, and waits for a new process
-    /// otherwise; one that could not be started fails the run that it was started for.
+    /// A process is gone. The run that it had fails if its prompt may have been written, and begins again otherwise; one
+    /// that could not be started fails the run that it was started for.
     fn exited(
         &mut self,
         store: &mut dyn Store,
@@ -316,19 +298,8 @@ impl Engine {
             return Ok(());
         };
         let reason = reason.unwrap_or_else(|| "its process was ended".to_owned());
-        match turn {
-            Some(turn) if turn.written || turn.cancelling || self.tried.contains(&turn.run) => {
-                self.turn_failed(store, &key, &turn.run, &reason, now)?;
-                if ending.is_none() {
-                    saved::crashed(store, &key)?;
-                }
-            }
-            Some(turn) => {
-                store.unstage(&turn.run, now.wall)?;
-                self.touched = true;
-                self.tried.insert(turn.run);
-            }
-            None => {}
+        if let Some(turn) = turn {
+            self.turn_failed(store, &key, &turn.run, (&reason, Fault::Lost), now)?;
         }
         let_go(store, &key, ending, &session_end(ending, &reason), now)?;
         let begins_anew = started || ending.is_some() || lost_session;
@@ -345,8 +316,10 @@ impl Engine {
             self.let_worktree_go(store, &binding, now)?;
         }
         self.residency.handle(residency::Event::Exited { key: key.clone(), epoch }, now.mono);
-        if let Some(run) = stillborn {
-            self.forget(&run, queue::Event::Ended { key: key.clone(), run: run.clone() });
+        if let Some(id) = stillborn {
+            let run = store.run(&id)?;
+            self.forget(&id, queue::Event::Ended { key, run: id.clone() });
+            self.crashed(store, &run, now)?;
         } else if self.queue.current(&key).is_some() {
             self.residency.handle(residency::Event::Wanted(key), now.mono);
         }
@@ -361,6 +334,18 @@ impl Engine {
             }
             Some(_) | None => reason,
         }
+    }
+}
+
+/// Whether an agent did something by this that cannot be taken back, or that somebody saw.
+fn acts(update: &Update) -> bool {
+    match update {
+        Update::Text(_)
+        | Update::ToolCall { .. }
+        | Update::ToolUpdate { .. }
+        | Update::Plan(_)
+        | Update::PermissionRejected { .. } => true,
+        Update::Used(_) | Update::Compacted | Update::Other => false,
     }
 }
 
@@ -398,7 +383,7 @@ fn begin_session(
     Err(ApiError::conflict(format!("the agent gives no session id of its own: {native}")))
 }
 
-fn change_told(
+pub(super) fn change_told(
     store: &mut dyn Store,
     key: &Key,
     change: impl FnOnce(&mut delivery::turn::Told),

@@ -69,7 +69,9 @@ impl Engine {
     ) -> Result<(), ApiError> {
         let Some(epoch) = self.live.get(key).map(|live| live.epoch) else { return Ok(()) };
         let Some(turn) = self.turn_of(key, run).filter(|turn| !turn.cancelling) else { return Ok(()) };
+        turn.acted = true;
         let full = turn.cards >= CARDS_MAX;
+        self.touched = true;
         let binding = Self::where_it_works(store, store.binding(&key.binding)?)?;
         match ruling(&self.rules, &binding, ask) {
             Ruling::Ask if full => {
@@ -90,7 +92,6 @@ impl Engine {
                     due: Moment { ms: now.mono.ms.saturating_add(limit_ms) },
                     reject: reject_option(&asked.options),
                 };
-                self.touched = true;
                 if let Some(turn) = self.turn_of(key, run) {
                     turn.cards += 1;
                 }

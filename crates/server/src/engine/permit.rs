@@ -29,6 +29,11 @@ pub(super) fn permit(store: &dyn Store, who: &Principal, request: &Request) -> R
         Request::Delete { message } => of_message(store, who, message, rights::may_delete_message),
         Request::Cancel { run } => of_run(store, who, run, rights::may_cancel_run),
         Request::Retry { run } => of_run(store, who, run, rights::may_retry_run),
+        Request::Resume { run } => of_run(store, who, run, rights::may_resume_run),
+        Request::Pause { channel: Some(channel), .. } => {
+            in_channel(store, who, channel, rights::may_pause_channel)
+        }
+        Request::Pause { channel: None, .. } => allowed(rights::may_pause_all(who), "pause", ""),
         Request::Project(act) => permit_project(store, who, act),
         Request::ImportWatermarks(_) | Request::Import(_) => allowed(rights::may_import(who), "channel", ""),
         Request::Tool(_) | Request::Shutdown | Request::CancelTurns | Request::As(..) => {

@@ -97,6 +97,7 @@ impl Engine {
         }
         for run in &runs {
             self.enqueue(run);
+            self.let_go(store, &run.key, now)?;
         }
         Ok(runs)
     }

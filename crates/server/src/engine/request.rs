@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use delivery::Timestamp;
 use delivery::model::{ChannelId, Key, MessageId, RunId};
 use delivery::residency::State;
 use storage::{
@@ -15,7 +16,7 @@ use crate::rights::Principal;
 pub use crate::spool::Spool;
 pub use crate::transfer::Brought;
 
-use super::{ActivityFacts, Answer, RulesChange, ToolCall};
+use super::{ActivityFacts, Answer, Pausing, RulesChange, ToolCall};
 
 /// A message that a person wants to post.
 #[derive(Clone, Debug)]
@@ -107,6 +108,20 @@ pub enum Request {
         /// Which.
         run: RunId,
     },
+    /// Let the runs of an agent go on that are held, this one among them.
+    Resume {
+        /// Which.
+        run: RunId,
+    },
+    /// Pause agents, or end their pause.
+    Pause {
+        /// Name of their channel; all channels if `None`.
+        channel: Option<String>,
+        /// Name of the person who does so.
+        by: String,
+        /// Which of both.
+        pausing: Pausing,
+    },
     /// Something about projects and worktrees.
     Project(Box<ProjectAct>),
     /// An agent calls one of its tools (7).
@@ -156,20 +171,42 @@ pub enum Reply {
 }
 
 /// How processes and queues stand, at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
+    /// The moment.
+    pub at: Timestamp,
     /// Keys that have a process or want one.
     pub states: Vec<(Key, State)>,
     /// For each key with runs: the current one, then those that wait.
     pub queues: Vec<(Key, Vec<RunId>)>,
     /// Permission cards that wait, by the run that waits for them, oldest first.
     pub asking: BTreeMap<RunId, Vec<PermissionId>>,
+    /// Keys whose last process failed, with the time at which the next may start.
+    pub backoffs: Vec<(Key, Timestamp)>,
+}
+
+impl Default for Board {
+    /// As before anything began.
+    fn default() -> Self {
+        Self {
+            at: Timestamp { ms: 0 },
+            states: Vec::new(),
+            queues: Vec::new(),
+            asking: BTreeMap::new(),
+            backoffs: Vec::new(),
+        }
+    }
 }
 
 impl Board {
     /// How a key stands.
     pub fn state(&self, key: &Key) -> State {
         self.states.iter().find(|(at, _)| at == key).map_or(State::Absent, |(_, state)| *state)
+    }
+
+    /// When the next process of a key may start, if its last one failed just now.
+    pub fn backoff(&self, key: &Key) -> Option<Timestamp> {
+        self.backoffs.iter().find(|(at, _)| at == key).map(|(_, until)| *until)
     }
 
     /// The runs of a key that have not ended, the current one first.

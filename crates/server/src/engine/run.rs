@@ -1,5 +1,6 @@
 //! How runs end: visibly, once, and with their key free for the next.
 
+use agents::Fault;
 use delivery::model::{AuthorKind, Key, MessageId, RunId};
 use delivery::residency::{self, After};
 use delivery::turn::Told;
@@ -65,6 +66,7 @@ impl Engine {
                 }
                 self.touched = true;
                 self.cancel_turn(store, &run.key, now)?;
+                self.hold_stopped(store, &run, now)?;
             }
             RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined => {
                 return Err(ApiError::conflict(format!("run {id} has ended already")));
@@ -99,7 +101,7 @@ impl Engine {
         if was_current {
             self.residency.handle(residency::Event::Unwanted(run.key.clone()), now.mono);
         }
-        Ok(())
+        self.drop_empty_hold(store, &run.key, now)
     }
 
     /// Makes a new run for the message of one that failed or was cancelled.
@@ -125,6 +127,7 @@ impl Engine {
         refuse_archived(&store.channel_by_id(&run.key.channel)?)?;
         let again = store.add_run(&run.key, &run.message, Some(id), now.wall)?;
         self.enqueue(&again);
+        self.let_go(store, &run.key, now)?;
         Ok(Reply::Run(Box::new(again)))
     }
 
@@ -153,7 +156,7 @@ impl Engine {
         }
         self.forget(&turn.run, queue::Event::Ended { key: key.clone(), run: turn.run.clone() });
         self.residency.handle(residency::Event::TurnEnded { key: key.clone(), epoch, after }, now.mono);
-        Ok(())
+        self.tell_hold(store, key, &turn, now)
     }
 
     fn told_after(
@@ -165,8 +168,8 @@ impl Engine {
     ) -> Result<Option<String>, ApiError> {
         let Some(session) = store.session(key)? else { return Ok(None) };
         let mut told = read_told(&session.told);
-        match status {
-            RunStatus::Succeeded | RunStatus::Declined => {
+        match (status, turn.fault) {
+            (RunStatus::Succeeded | RunStatus::Declined, _) => {
                 if let Some(telling) = &turn.telling {
                     told.committed(telling.clone(), turn.answer_bytes);
                 }
@@ -175,8 +178,9 @@ impl Engine {
                 }
                 told.answered();
             }
-            RunStatus::Failed | RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running => {
-                told.failed()
+            (RunStatus::Failed, Some(Fault::Invalid)) => told.refused(),
+            (RunStatus::Failed | RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running, _) => {
+                told.failed();
             }
         }
         Ok(Some(write_told(&told)))
@@ -201,7 +205,9 @@ impl Engine {
 
     /// Drops what memory holds of a run that has ended, and wakes whoever waits for it.
     pub(super) fn forget(&mut self, run: &RunId, event: queue::Event) {
-        self.open.remove(run);
+        if let Some((key, _)) = self.open.remove(run) {
+            self.forget_wait(&key, run);
+        }
         self.tried.remove(run);
         // Its message is there with the same commit: pieces of it would come too late.
         self.out.retain(|command| !matches!(command, Command::Stream { run: of, .. } if of == run));

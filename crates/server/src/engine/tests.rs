@@ -2,6 +2,7 @@
 
 mod among;
 mod identity;
+mod life;
 mod moved;
 mod permissions;
 mod policies;
@@ -118,6 +119,7 @@ fn a_late_success_under_an_old_epoch_changes_nothing() {
     assert_eq!(world.mark("claude").unwrap().native, NativeId::from("s-2"));
 }
 
+/// Rule 2.8 and public report C31: what was asked while nobody could answer is answered once after the start.
 #[test]
 fn a_restart_picks_up_what_waits_and_fails_what_may_have_begun() {
     // I1, I3
@@ -241,6 +243,7 @@ fn a_process_that_cannot_start_fails_each_of_its_runs_visibly() {
     world.post("@claude first");
     world.post("@claude second");
     for message in ["m1", "m2"] {
+        world.after(1_000);
         let epoch = world.start_command("claude");
         world.event("claude", epoch, EventKind::Exited { reason: Some("cannot start `claude`".to_owned()) });
         let last = world.tail(1).remove(0);
@@ -283,6 +286,7 @@ fn two_agents_and_a_limit_of_recipients() {
     assert_eq!(world.tail(1), ["Highwater: one message reaches 1 agents at most; not asked: @claude"]);
 }
 
+/// Rule 2.5 and public report C36: a turn without a text ends visibly.
 #[test]
 fn an_empty_answer_is_visible() {
     // I3

@@ -75,6 +75,10 @@ impl Engine {
         now: Now,
     ) -> Result<Reply, ApiError> {
         let caller = self.caller(store, call.key, call.epoch)?;
+        if let Some(turn) = self.live.get_mut(&caller.key).and_then(|live| live.turn.as_mut()) {
+            self.touched |= !turn.acted;
+            turn.acted = true;
+        }
         let told = match call.tool {
             Tool::Activity => {
                 let facts = activity::facts(store, &caller)?;

@@ -53,6 +53,50 @@ struct State {
     closing: bool,
 }
 
+impl State {
+    /// Takes note of a run that begins or ends. What was said of its answer comes before its end.
+    fn follow(&mut self, what: &Happened) -> Option<Arc<Item>> {
+        match what {
+            Happened::RunStarted { run } => {
+                self.begun.insert(RunId(run.id.clone()));
+                None
+            }
+            Happened::RunEnded { run } | Happened::RunQueued { run } => {
+                let run = RunId(run.id.clone());
+                // A run whose start is in the same round may have begun to answer already.
+                match self.begun.remove(&run) {
+                    true => self.answers.remove(&run).and_then(|mut answer| answer.next(&run)),
+                    false => None,
+                }
+            }
+            Happened::Hello
+            | Happened::Resync { .. }
+            | Happened::Heartbeat
+            | Happened::ChannelAdded { .. }
+            | Happened::ChannelChanged { .. }
+            | Happened::ChannelClosed
+            | Happened::MemberAdded { .. }
+            | Happened::MemberRemoved { .. }
+            | Happened::PersonAdded { .. }
+            | Happened::PersonChanged { .. }
+            | Happened::AgentAdded { .. }
+            | Happened::AgentChanged { .. }
+            | Happened::AgentRemoved { .. }
+            | Happened::MessageAdded { .. }
+            | Happened::MessageEdited { .. }
+            | Happened::MessageDeleted { .. }
+            | Happened::RunStep { .. }
+            | Happened::Permission { .. }
+            | Happened::PermissionAsked { .. }
+            | Happened::PermissionDecided { .. }
+            | Happened::PauseChanged { .. }
+            | Happened::Answer { .. }
+            | Happened::AgentState { .. }
+            | Happened::Unknown => None,
+        }
+    }
+}
+
 struct Subscriber {
     queue: mpsc::Sender<Arc<Item>>,
     watcher: Watcher,
@@ -225,42 +269,7 @@ impl Hub {
             answer.names = round.names.get(&answer.key).cloned();
         }
         for item in &round.items {
-            match &item.event().what {
-                Happened::RunStarted { run } => {
-                    state.begun.insert(RunId(run.id.clone()));
-                }
-                Happened::RunEnded { run } | Happened::RunQueued { run } => {
-                    let run = RunId(run.id.clone());
-                    // A run whose start is in the same round may have begun to answer already.
-                    if state.begun.remove(&run) {
-                        let rest = state.answers.remove(&run);
-                        out.extend(rest.and_then(|mut answer| answer.next(&run)));
-                    }
-                }
-                Happened::Hello
-                | Happened::Resync { .. }
-                | Happened::Heartbeat
-                | Happened::ChannelAdded { .. }
-                | Happened::ChannelChanged { .. }
-                | Happened::ChannelClosed
-                | Happened::MemberAdded { .. }
-                | Happened::MemberRemoved { .. }
-                | Happened::PersonAdded { .. }
-                | Happened::PersonChanged { .. }
-                | Happened::AgentAdded { .. }
-                | Happened::AgentRemoved { .. }
-                | Happened::AgentChanged { .. }
-                | Happened::MessageAdded { .. }
-                | Happened::MessageEdited { .. }
-                | Happened::MessageDeleted { .. }
-                | Happened::RunStep { .. }
-                | Happened::Permission { .. }
-                | Happened::PermissionAsked { .. }
-                | Happened::PermissionDecided { .. }
-                | Happened::Answer { .. }
-                | Happened::AgentState { .. }
-                | Happened::Unknown => {}
-            }
+            out.extend(state.follow(&item.event().what));
             state.head = item.n().unwrap_or(state.head);
             out.push(item.clone());
         }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use delivery::model::{ChannelId, MessageId, RunId};
+use delivery::model::{BindingId, ChannelId, MessageId, RunId};
 use delivery::turn::Lease;
-use storage::{Binding, Change, Channel, LogEntry, PermissionId, PersonId, Read, Run};
+use storage::{Binding, Change, Channel, Hold, LogEntry, PermissionId, PersonId, Read, Run};
 
 use super::Cursor;
 use crate::error::ApiError;
@@ -155,9 +155,9 @@ impl<'a> Renderer<'a> {
             Change::AccessEnded(_) => Happened::Unknown,
             Change::MemberAdded(id) => self.member_added(channel.as_ref(), &id)?,
             Change::MemberRemoved(id) => Happened::MemberRemoved { person_id: id.0 },
-            Change::AgentAdded(id) => Happened::AgentAdded { agent: bound(self.store.binding(&id)?) },
-            Change::AgentRemoved(id) => Happened::AgentRemoved { agent: bound(self.store.binding(&id)?) },
-            Change::AgentChanged(id) => Happened::AgentChanged { agent: bound(self.store.binding(&id)?) },
+            Change::AgentAdded(id) => Happened::AgentAdded { agent: self.bound(&id)? },
+            Change::AgentChanged(id) => Happened::AgentChanged { agent: self.bound(&id)? },
+            Change::AgentRemoved(id) => Happened::AgentRemoved { agent: self.bound(&id)? },
             Change::MessageAdded(id) => Happened::MessageAdded { message: self.message(&id, &mut handles)? },
             Change::MessageEdited(id) => {
                 Happened::MessageEdited { message: self.message(&id, &mut handles)? }
@@ -174,6 +174,7 @@ impl<'a> Renderer<'a> {
             Change::PermissionDecided(id) => {
                 Happened::PermissionDecided { permission: self.permission(&id)? }
             }
+            Change::PauseChanged => Happened::PauseChanged { paused_at: self.store.paused_at()? },
         };
         // Those who are told that they do not reach it any more are not told what it is called now.
         let name = match &audience {
@@ -208,9 +209,10 @@ impl<'a> Renderer<'a> {
                 (Audience::Person(person.clone(), shared.collect()), Effect::Sights)
             }
             Change::AccessEnded(_) => (Audience::Nobody, Effect::Sights),
+            Change::PauseChanged => (Audience::Everybody, Effect::None),
             Change::AgentAdded(_)
-            | Change::AgentRemoved(_)
             | Change::AgentChanged(_)
+            | Change::AgentRemoved(_)
             | Change::MessageAdded(_)
             | Change::MessageEdited(_)
             | Change::MessageDeleted(_)
@@ -271,6 +273,10 @@ impl<'a> Renderer<'a> {
         Ok(handles)
     }
 
+    fn bound(&self, id: &BindingId) -> Result<Bound, ApiError> {
+        Ok(bound(self.store.binding(id)?, self.store.hold(id)?))
+    }
+
     fn run(&self, id: &RunId) -> Result<RunState, ApiError> {
         let run = self.store.run(id)?;
         let agent = self.store.binding(&run.key.binding)?.spec.handle;
@@ -296,11 +302,12 @@ pub(super) fn channel_info(channel: Channel) -> ChannelInfo {
         access: channel.access,
         topic: channel.topic,
         archived_at: channel.archived_at,
+        paused_at: channel.paused_at,
     }
 }
 
 /// An agent as events show it.
-pub(super) fn bound(binding: Binding) -> Bound {
+pub(super) fn bound(binding: Binding, hold: Option<Hold>) -> Bound {
     let spec = binding.spec;
     Bound {
         handle: spec.handle,
@@ -312,6 +319,7 @@ pub(super) fn bound(binding: Binding) -> Bound {
         addressed_by: spec.addressed_by,
         answered_by: spec.permissions.answered_by,
         model: spec.model,
+        hold: hold.map(Into::into),
     }
 }
 
@@ -336,5 +344,7 @@ pub(super) fn run_state(run: Run, agent: String) -> RunState {
         started_at: run.started_at,
         ended_at: run.ended_at,
         retry_of: run.retry_of.map(|id| id.0),
+        tries: run.tries,
+        again_at: run.again.map(|again| again.at),
     }
 }

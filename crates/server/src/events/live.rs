@@ -116,6 +116,7 @@ fn stands(key: &Key, names: &Names, at: Option<(Activity, usize)>) -> Happened {
         Some((Activity::Asking, _)) => AgentActivity::Asking,
         Some((Activity::Queued, _)) => AgentActivity::Queued,
         Some((Activity::Waiting, _)) => AgentActivity::Waiting,
+        Some((Activity::Held, _)) => AgentActivity::Held,
     };
     let open_runs = at.map_or(0, |(_, runs)| runs);
     let (agent, binding_id) = (names.agent.clone(), key.binding.0.clone());

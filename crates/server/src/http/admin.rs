@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use serde::Deserialize;
-use storage::{Access, Binding, Channel, EnvVar, NewBinding, NewProject, Read};
+use storage::{Access, Binding, Channel, EnvVar, NewBinding, NewProject, OwnLimits, Read};
 use utoipa::IntoParams;
 
 use super::identify::Who;
@@ -151,6 +151,7 @@ pub(super) async fn add_agent(
         instructions: new.instructions.filter(|text| !text.trim().is_empty()),
         addressed_by: new.addressed_by,
         permissions: new.permissions.into(),
+        limits: OwnLimits { inactivity_ms: new.inactivity_limit_ms, turn_ms: new.turn_limit_ms },
     };
     app.binding(&who, Request::AddAgent { channel, new: Box::new(new) }).await
 }

@@ -91,6 +91,20 @@ pub(super) async fn retry(
     app.change_run(&who, Request::Retry { run: RunId(run) }).await
 }
 
+/// Lets the runs of an agent go on that are held
+///
+/// Of the agent whose run this is, which has to be held itself. For whoever asked for it, members of its channel who are no
+/// guests, and owners.
+#[utoipa::path(post, path = "/runs/{run}/resume", tag = "runs", operation_id = "resume_run",
+    responses((status = 200, description = "The run", body = wire::Run)))]
+pub(super) async fn resume(
+    State(app): State<App>,
+    who: Who,
+    Path(run): Path<String>,
+) -> Result<Json<wire::Run>, ApiError> {
+    app.change_run(&who, Request::Resume { run: RunId(run) }).await
+}
+
 impl App {
     async fn change_run(&self, who: &Who, request: Request) -> Result<Json<wire::Run>, ApiError> {
         let Reply::Run(run) = self.ask(who, request).await? else {

@@ -39,13 +39,14 @@ fn rights_in_channels() {
     let own: PersonId = "p1".into();
     let other: PersonId = "p2".into();
     // (right, in a public channel, in a private one, in a direct conversation)
-    let table: [(&str, Right, &str, &str, &str); 12] = [
+    let table: [(&str, Right, &str, &str, &str); 13] = [
         ("read", may_read_channel, "+++ +++ ++.", "+++ ++. ++.", "+++ ++. ++."),
         ("join", may_join_channel, "+++ +++ ++.", "+++ ++. ++.", "--- --. --."),
         ("leave", may_leave_channel, "+++ +++ ++.", "+++ ++. ++.", "--- --. --."),
         ("invite", may_invite, "+++ ++- --.", "+++ ++. --.", "--- --. --."),
         ("remove a member", may_remove_member, "+++ +-- --.", "+++ +-. --.", "--- --. --."),
         ("manage", may_manage_channel, "+++ +-- --.", "+++ +-. --.", "+++ +-. --."),
+        ("pause", may_pause_channel, "+++ +-- --.", "+++ +-. --.", "+++ +-. --."),
         ("topic", may_set_topic, "+++ ++- --.", "+++ ++. --.", "+++ ++. --."),
         ("post", may_post, "+++ +++ ++.", "++- ++. ++.", "++- ++. ++."),
         ("add agent", may_add_agent, "+++ --- --.", "+++ --. --.", "+++ --. --."),
@@ -63,11 +64,12 @@ fn rights_in_channels() {
     }
     type Whose = fn(&Principal, Standing, Option<&PersonId>) -> Verdict;
     // (right, of one's own in a public channel, of another's, of an agent's, of another's in a private one)
-    let table: [(&str, Whose, [&str; 4]); 4] = [
+    let table: [(&str, Whose, [&str; 4]); 5] = [
         ("edit", may_edit_message, ["+++ +++ ++.", "+++ --- --.", "+++ --- --.", "+++ --. --."]),
         ("delete", may_delete_message, ["+++ +++ ++.", "+++ --- --.", "+++ --- --.", "+++ --. --."]),
         ("cancel", may_cancel_run, ["+++ +++ ++.", "+++ ++- --.", "+++ ++- --.", "+++ ++. --."]),
         ("retry", may_retry_run, ["+++ +++ ++.", "+++ ++- --.", "+++ ++- --.", "+++ ++. --."]),
+        ("resume", may_resume_run, ["+++ +++ ++.", "+++ ++- --.", "+++ ++- --.", "+++ ++. --."]),
     ];
     for (name, right, expected) in table {
         let got = [

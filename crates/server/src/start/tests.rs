@@ -61,6 +61,7 @@ fn bot(program: &str, cwd: Option<&str>) -> Binding {
         access: storage::Access::Public,
         topic: String::new(),
         archived_at: None,
+        paused_at: None,
     };
     let var = |name: &str, value: Option<&str>| EnvVar {
         name: name.to_owned(),

@@ -5,7 +5,9 @@ use delivery::model::{Policy, SessionPolicy};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Access, AddressedBy, AnsweredBy, Member, Message, Permission, Person, RunEvent, Usage, schema};
+use super::{
+    Access, AddressedBy, AnsweredBy, Hold, Member, Message, Permission, Person, RunEvent, Usage, schema,
+};
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -80,13 +82,13 @@ pub enum Happened {
         /// It.
         agent: Bound,
     },
-    /// An agent left the channel.
-    AgentRemoved {
+    /// An agent is held, or goes on; others answer its permission cards, or they are decided by other rules.
+    AgentChanged {
         /// It.
         agent: Bound,
     },
-    /// Others answer an agent's permission cards now, or they are decided by other rules.
-    AgentChanged {
+    /// An agent left the channel.
+    AgentRemoved {
         /// It.
         agent: Bound,
     },
@@ -144,6 +146,12 @@ pub enum Happened {
         /// The card.
         permission: Permission,
     },
+    /// All agents were paused, or go on.
+    PauseChanged {
+        /// Since when they are paused, if they are.
+        #[schema(value_type = Option<schema::Timestamp>, required = true)]
+        paused_at: Option<Timestamp>,
+    },
     /// A piece of an answer that is being written. Not durable: the message that comes in the end is.
     Answer {
         /// The run.
@@ -186,8 +194,8 @@ impl Happened {
             Self::PersonAdded { .. } => "person_added",
             Self::PersonChanged { .. } => "person_changed",
             Self::AgentAdded { .. } => "agent_added",
-            Self::AgentRemoved { .. } => "agent_removed",
             Self::AgentChanged { .. } => "agent_changed",
+            Self::AgentRemoved { .. } => "agent_removed",
             Self::MessageAdded { .. } => "message_added",
             Self::MessageEdited { .. } => "message_edited",
             Self::MessageDeleted { .. } => "message_deleted",
@@ -198,6 +206,7 @@ impl Happened {
             Self::Permission { .. } => "permission",
             Self::PermissionAsked { .. } => "permission_asked",
             Self::PermissionDecided { .. } => "permission_decided",
+            Self::PauseChanged { .. } => "pause_changed",
             Self::Answer { .. } => "answer",
             Self::AgentState { .. } => "agent_state",
             Self::Unknown => "unknown",
@@ -223,8 +232,8 @@ impl Happened {
             | Self::PersonAdded { .. }
             | Self::PersonChanged { .. }
             | Self::AgentAdded { .. }
-            | Self::AgentRemoved { .. }
             | Self::AgentChanged { .. }
+            | Self::AgentRemoved { .. }
             | Self::RunQueued { .. }
             | Self::RunStarted { .. }
             | Self::RunEnded { .. }
@@ -232,6 +241,7 @@ impl Happened {
             | Self::Permission { .. }
             | Self::PermissionAsked { .. }
             | Self::PermissionDecided { .. }
+            | Self::PauseChanged { .. }
             | Self::Answer { .. }
             | Self::AgentState { .. }
             | Self::Unknown => None,
@@ -255,8 +265,8 @@ impl Happened {
             | Self::PersonAdded { .. }
             | Self::PersonChanged { .. }
             | Self::AgentAdded { .. }
-            | Self::AgentRemoved { .. }
             | Self::AgentChanged { .. }
+            | Self::AgentRemoved { .. }
             | Self::RunQueued { .. }
             | Self::RunStarted { .. }
             | Self::RunEnded { .. }
@@ -264,6 +274,7 @@ impl Happened {
             | Self::Permission { .. }
             | Self::PermissionAsked { .. }
             | Self::PermissionDecided { .. }
+            | Self::PauseChanged { .. }
             | Self::Answer { .. }
             | Self::AgentState { .. }
             | Self::Unknown) => other,
@@ -306,9 +317,12 @@ pub struct ChannelInfo {
     /// Since when it takes no more posts.
     #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub archived_at: Option<Timestamp>,
+    /// Since when its agents begin nothing.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
+    pub paused_at: Option<Timestamp>,
 }
 
-/// An agent in a channel: what does not change while it is there.
+/// An agent in a channel, without how its process stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Bound {
     /// Handle without `@`.
@@ -334,6 +348,9 @@ pub struct Bound {
     /// Model.
     #[schema(required = true)]
     pub model: Option<String>,
+    /// Why it begins no run until a person lets it; null otherwise.
+    #[schema(required = true)]
+    pub hold: Option<Hold>,
 }
 
 /// A run without what was sent, its lines and its replies.
@@ -374,6 +391,11 @@ pub struct RunState {
     /// The run that it tries again.
     #[schema(required = true)]
     pub retry_of: Option<String>,
+    /// Turns of it that failed for a passing reason.
+    pub tries: u32,
+    /// When it is tried again, while it waits for that.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
+    pub again_at: Option<Timestamp>,
 }
 
 /// How an agent stands in a channel.
@@ -390,4 +412,6 @@ pub enum AgentActivity {
     Queued,
     /// A run waits until another agent's process makes room.
     Waiting,
+    /// Its runs wait for a person, for their time, or for the end of a pause.
+    Held,
 }

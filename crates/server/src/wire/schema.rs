@@ -135,6 +135,13 @@ choice!(
     |rule: Of| json!(rule)
 );
 choice!(
+    /// Why an agent begins no run until a person lets it.
+    HoldReason,
+    storage::HoldReason,
+    [Stopped, Crashed],
+    |why: Of| json!(why)
+);
+choice!(
     /// What a token may be used for.
     Scope,
     storage::Scope,

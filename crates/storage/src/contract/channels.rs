@@ -21,6 +21,7 @@ fn channels_have_one_name(store: &mut dyn Store) {
         access: if direct.is_some() { Access::Private } else { Access::Public },
         topic: String::new(),
         archived_at: None,
+        paused_at: None,
     };
     check("add", &general, &channel("c1", "general", None, 0));
     check("add", &direct, &channel("c2", "desk", Some("guide"), 1));
@@ -108,6 +109,7 @@ fn bindings_are_what_was_given(store: &mut dyn Store) {
         cwd: None,
         instructions: Some("Be brief.\n".to_owned()),
         addressed_by: AddressedBy::Owners,
+        limits: OwnLimits { inactivity_ms: Some(1_500), turn_ms: Some(u64::from(u32::MAX)) },
         ..new_binding(&channel, "codex")
     };
     for (id, spec) in [("b-claude", new_binding(&channel, "claude")), ("b-codex", full)] {

@@ -23,8 +23,8 @@ fn told(entry: &LogEntry) -> String {
         Change::MemberAdded(id) => format!("{id} joined"),
         Change::MemberRemoved(id) => format!("{id} left"),
         Change::AgentAdded(id) => format!("{id} added"),
-        Change::AgentRemoved(id) => format!("{id} removed"),
         Change::AgentChanged(id) => format!("{id} changed"),
+        Change::AgentRemoved(id) => format!("{id} removed"),
         Change::MessageAdded(id) => format!("{id} added"),
         Change::MessageEdited(id) => format!("{id} edited"),
         Change::MessageDeleted(id) => format!("{id} deleted"),
@@ -35,6 +35,7 @@ fn told(entry: &LogEntry) -> String {
         Change::Permission(id, n) => format!("{id} permission {n}"),
         Change::PermissionAsked(id) => format!("{id} asked"),
         Change::PermissionDecided(id) => format!("{id} decided"),
+        Change::PauseChanged => "pause changed".to_owned(),
     };
     format!("{} {channel} {change}", entry.n)
 }

@@ -26,6 +26,8 @@ fn queued(id: &str, message: &str, second: i64) -> Run {
         staged: None,
         usage: None,
         retry_of: None,
+        tries: 0,
+        again: None,
     }
 }
 

@@ -94,6 +94,7 @@ fn a_channel_is_made_or_fills_an_empty_one(store: &mut dyn Store) {
             access: new.access,
             topic: new.topic,
             archived_at: new.archived_at,
+            paused_at: None,
         };
         check(name, store.channel_by_id(&id).unwrap(), expected);
         check(name, id == empty, name == "empty");

@@ -127,6 +127,8 @@ pub enum ChannelChange {
     Access(Access),
     /// Since when it takes no more posts; `None` opens it again.
     ArchivedAt(Option<Timestamp>),
+    /// Since when its agents begin nothing; `None` lets them.
+    PausedAt(Option<Timestamp>),
 }
 
 /// Whose messages make runs of a binding (2.9).

@@ -8,13 +8,14 @@ use super::member::{self, HolderKind};
 use super::value::{Json, RowId, Time, Word, folded, key_text, not_found};
 use super::{channel, log};
 use crate::log::ChangeKind;
-use crate::{AddressedBy, Binding, Error, NewBinding, PermissionRules};
+use crate::{AddressedBy, Binding, Error, NewBinding, OwnLimits, PermissionRules};
 
 macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT name, channel, handle, preset, command, delivery, session, supervised, env, model, cwd, \
-             instructions, created_at, removed_at, addressed_by, when_cold, permissions FROM binding ",
+             instructions, created_at, removed_at, addressed_by, when_cold, permissions, inactivity_ms, \
+             turn_ms FROM binding ",
             $rest
         )
     };
@@ -135,8 +136,8 @@ fn insert(
 ) -> Result<(), Error> {
     let mut insert = db.prepare_cached(
         "INSERT INTO binding (name, channel, folded, handle, preset, command, delivery, session, supervised, env,
-             model, cwd, instructions, created_at, addressed_by, when_cold, permissions)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+             model, cwd, instructions, created_at, addressed_by, when_cold, permissions, inactivity_ms, turn_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
     )?;
     insert.execute(rusqlite::params![
         id.as_str(),
@@ -156,6 +157,8 @@ fn insert(
         Word(new.addressed_by),
         Word(new.when_cold),
         Json(&new.permissions),
+        new.limits.inactivity_ms,
+        new.limits.turn_ms,
     ])?;
     Ok(())
 }
@@ -178,6 +181,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Binding> {
             instructions: row.get(11)?,
             addressed_by: row.get::<_, Word<AddressedBy>>(14)?.0,
             permissions: row.get::<_, Json<_>>(16)?.0,
+            limits: OwnLimits { inactivity_ms: row.get(17)?, turn_ms: row.get(18)? },
         },
         created_at: row.get::<_, Time>(12)?.0,
         removed_at: row.get::<_, Option<Time>>(13)?.map(|at| at.0),

@@ -12,7 +12,8 @@ use crate::{Access, Channel, ChannelChange, ChannelEvent, ChannelEventKind, Chan
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT id, name, direct, created_at, last_seq, access, topic, archived_at FROM channel ",
+            "SELECT id, name, direct, created_at, last_seq, access, topic, archived_at, paused_at \
+             FROM channel ",
             $rest
         )
     };
@@ -86,6 +87,10 @@ pub(super) fn change(
         }
         ChannelChange::ArchivedAt(at) => {
             let mut update = db.prepare_cached("UPDATE channel SET archived_at = ?2 WHERE id = ?1")?;
+            update.execute((row, at.map(Time)))?;
+        }
+        ChannelChange::PausedAt(at) => {
+            let mut update = db.prepare_cached("UPDATE channel SET paused_at = ?2 WHERE id = ?1")?;
             update.execute((row, at.map(Time)))?;
         }
     }
@@ -177,5 +182,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Channel> {
         access: row.get::<_, Word<Access>>(5)?.0,
         topic: row.get(6)?,
         archived_at: row.get::<_, Option<Time>>(7)?.map(|at| at.0),
+        paused_at: row.get::<_, Option<Time>>(8)?.map(|at| at.0),
     })
 }

@@ -101,8 +101,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
         ChangeKind::MemberAdded => Change::MemberAdded(id::<PersonId>(row, 8)?),
         ChangeKind::MemberRemoved => Change::MemberRemoved(id::<PersonId>(row, 8)?),
         ChangeKind::AgentAdded => Change::AgentAdded(BindingId(value(row, 7)?)),
-        ChangeKind::AgentRemoved => Change::AgentRemoved(BindingId(value(row, 7)?)),
         ChangeKind::AgentChanged => Change::AgentChanged(BindingId(value(row, 7)?)),
+        ChangeKind::AgentRemoved => Change::AgentRemoved(BindingId(value(row, 7)?)),
         ChangeKind::MessageAdded => Change::MessageAdded(id::<MessageId>(row, 4)?),
         ChangeKind::MessageEdited => Change::MessageEdited(id::<MessageId>(row, 4)?),
         ChangeKind::MessageDeleted => Change::MessageDeleted(id::<MessageId>(row, 4)?),
@@ -113,6 +113,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
         ChangeKind::Permission => Change::Permission(id::<RunId>(row, 5)?, value(row, 6)?),
         ChangeKind::PermissionAsked => Change::PermissionAsked(id::<PermissionId>(row, 9)?),
         ChangeKind::PermissionDecided => Change::PermissionDecided(id::<PermissionId>(row, 9)?),
+        ChangeKind::PauseChanged => Change::PauseChanged,
     };
     Ok(LogEntry {
         n: row.get(0)?,

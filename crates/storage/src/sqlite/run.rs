@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::value::{Json, RowId, Time, Word, limit, not_found, rows_json};
 use super::{binding, channel, log, message, session, showing, staged, watermark};
 use crate::log::ChangeKind;
-use crate::{ChannelEventKind, Ending, Error, Run, RunEvent, RunStatus, SincePeople};
+use crate::{Again, ChannelEventKind, Ending, Error, Run, RunEvent, RunStatus, SincePeople};
 
 /// The kind of the steps that people are asked about.
 const PERMISSION: &str = "permission";
@@ -16,7 +16,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT r.id, r.channel, b.name, r.message, m.thread, r.status, r.error, r.created_at, r.started_at, \
-             r.ended_at, r.usage, r.retry_of \
+             r.ended_at, r.usage, r.retry_of, r.tries, r.again_at, r.again_why \
              FROM run r JOIN binding b ON b.id = r.binding JOIN message m ON m.id = r.message ",
             $rest
         )
@@ -116,11 +116,10 @@ pub(super) fn stage(db: &Connection, id: &RunId, staged: &crate::Staged, at: Tim
         return Err(Error::Conflict(format!("run {id} has ended")));
     }
     staged::put(db, run.row, run.channel, run.message, staged)?;
-    db.prepare_cached("UPDATE run SET status = ?2, started_at = ?3 WHERE id = ?1")?.execute((
-        run.row,
-        Word(RunStatus::Running),
-        Time(at),
-    ))?;
+    db.prepare_cached(
+        "UPDATE run SET status = ?2, started_at = ?3, again_at = NULL, again_why = NULL WHERE id = ?1",
+    )?
+    .execute((run.row, Word(RunStatus::Running), Time(at)))?;
     tell(db, (run.channel, run.row), ChangeKind::RunStarted, at)
 }
 
@@ -159,6 +158,21 @@ pub(super) fn unstage(db: &Connection, id: &RunId, at: Timestamp) -> Result<(), 
     tell(db, (run.channel, run.row), ChangeKind::RunQueued, at)
 }
 
+/// The same for one whose turn failed for a passing reason: it waits to be tried again.
+pub(super) fn wait(db: &Connection, id: &RunId, again: &Again, at: Timestamp) -> Result<(), Error> {
+    let run = place(db, id)?;
+    if run.status.ended() {
+        return Err(Error::Conflict(format!("run {id} has ended")));
+    }
+    staged::forget(db, run.row)?;
+    let mut wait = db.prepare_cached(
+        "UPDATE run SET status = ?2, started_at = NULL, tries = tries + 1, again_at = ?3, again_why = ?4
+         WHERE id = ?1",
+    )?;
+    wait.execute((run.row, Word(RunStatus::Queued), Time(again.at), &again.why))?;
+    tell(db, (run.channel, run.row), ChangeKind::RunQueued, at)
+}
+
 /// Ends a run; whether its showings and watermark count now. See [`crate::Store::end_run`].
 pub(super) fn end(db: &Connection, id: &RunId, ending: &Ending, at: Timestamp) -> Result<bool, Error> {
     if !ending.status.ended() {
@@ -168,8 +182,10 @@ pub(super) fn end(db: &Connection, id: &RunId, ending: &Ending, at: Timestamp) -
     if run.status.ended() {
         return Ok(false);
     }
-    let mut end =
-        db.prepare_cached("UPDATE run SET status = ?2, error = ?3, usage = ?4, ended_at = ?5 WHERE id = ?1")?;
+    let mut end = db.prepare_cached(
+        "UPDATE run SET status = ?2, error = ?3, usage = ?4, ended_at = ?5, again_at = NULL, again_why = NULL
+             WHERE id = ?1",
+    )?;
     end.execute((run.row, Word(ending.status), &ending.error, ending.usage.map(Json), Time(at)))?;
     tell(db, (run.channel, run.row), ChangeKind::RunEnded, at)?;
     let Some(staged) = staged::outcome(db, run.row)? else { return Ok(false) };
@@ -323,5 +339,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
         staged: None,
         usage: row.get::<_, Option<Json<_>>>(10)?.map(|usage| usage.0),
         retry_of: row.get::<_, Option<i64>>(11)?.map(RunId::of),
+        tries: row.get(12)?,
+        again: match (row.get::<_, Option<Time>>(13)?, row.get(14)?) {
+            (Some(at), Some(why)) => Some(Again { at: at.0, why }),
+            (Some(_) | None, Some(_) | None) => None,
+        },
     })
 }

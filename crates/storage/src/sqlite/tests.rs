@@ -78,6 +78,7 @@ macro_rules! contract {
 contract![
     channels,
     identity,
+    life,
     messages,
     permissions,
     projects,

@@ -130,6 +130,7 @@ fn bring_agent(db: &Connection, new: &BroughtAgent) -> Result<BindingId, Error> 
         instructions: None,
         addressed_by: AddressedBy::default(),
         permissions: crate::PermissionRules::default(),
+        limits: OwnLimits::default(),
     };
     let id = binding::add(db, &spec, new.since)?.id;
     binding::remove(db, &id, new.brought_at)?;

@@ -383,7 +383,7 @@ fn an_echo_of_the_prompt_ends_a_replay() {
         talk.hears_text("old or new");
     });
     let reason = "the agent told its earlier messages again instead of answering";
-    talk.answers(&[failed("r1", reason), unfit(reason)]);
+    talk.answers(&[lost("r1", reason), unfit(reason)]);
 }
 
 #[test]

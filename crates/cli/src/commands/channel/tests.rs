@@ -16,6 +16,7 @@ fn channels_are_shown_with_their_agents() {
         access: wire::Access::Public,
         topic: String::new(),
         archived_at: None,
+        paused_at: None,
         rank: None,
         agents: vec![example()],
     };

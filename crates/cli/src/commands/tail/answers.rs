@@ -54,8 +54,8 @@ impl Answers {
             | Happened::PersonAdded { .. }
             | Happened::PersonChanged { .. }
             | Happened::AgentAdded { .. }
-            | Happened::AgentRemoved { .. }
             | Happened::AgentChanged { .. }
+            | Happened::AgentRemoved { .. }
             | Happened::MessageAdded { .. }
             | Happened::MessageEdited { .. }
             | Happened::MessageDeleted { .. }
@@ -64,6 +64,7 @@ impl Answers {
             | Happened::Permission { .. }
             | Happened::PermissionAsked { .. }
             | Happened::PermissionDecided { .. }
+            | Happened::PauseChanged { .. }
             | Happened::AgentState { .. }
             | Happened::Unknown => return,
         }

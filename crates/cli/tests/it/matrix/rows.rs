@@ -25,6 +25,7 @@ pub(super) fn all() -> Vec<Row> {
         agents::agents(),
         agents::runs(),
         agents::permissions(),
+        agents::pauses(),
         projects::projects(),
         projects::worktrees(),
         people::people(),

@@ -130,7 +130,10 @@ fn a_card_is_there_at_once_and_its_answer_reaches_the_agent() {
     assert_eq!(world.outcome("k1"), "waits");
     let card = world.store.permission(&"k1".into()).unwrap();
     assert_eq!((card.run.clone(), card.until.ms - card.asked_at.ms), (run.clone(), 30 * 60_000));
-    assert_eq!(world.engine.board().asking, [(run.clone(), vec!["k1".into()])].into());
+    assert_eq!(
+        world.engine.board(super::world::now(world.mono)).asking,
+        [(run.clone(), vec!["k1".into()])].into()
+    );
     let key = world.key("claude");
     assert_eq!(world.engine.activities()[&key], (Activity::Asking, 1));
     let owner = world.owner();
@@ -150,7 +153,7 @@ fn several_cards_wait_at_once() {
     let (epoch, run) = world.turn("claude");
     (1..=3).for_each(|n| world.asks("claude", epoch, &run, ask(n)));
     let ids = ["k1", "k2", "k3"].map(|id| id.into()).to_vec();
-    assert_eq!(world.engine.board().asking, [(run, ids)].into());
+    assert_eq!(world.engine.board(super::world::now(world.mono)).asking, [(run, ids)].into());
     let owner = world.owner();
     world.decides(&owner, "k2", 4).unwrap();
     world.decides(&owner, "k1", 1).unwrap();
@@ -270,7 +273,11 @@ fn whatever_ends_the_turn_ends_its_cards() {
         end(&mut world, epoch, &run);
         assert_eq!(world.outcome("k1"), outcome);
         assert_eq!(
-            (world.told(), world.engine.cards.len(), world.engine.board().asking.len()),
+            (
+                world.told(),
+                world.engine.cards.len(),
+                world.engine.board(super::world::now(world.mono)).asking.len()
+            ),
             (vec![], 0, 0)
         );
         let owner = world.owner();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::{Begun, Event, EventKind, Reload, Started, Stop, Turn};
+use agents::{Begun, Event, EventKind, Fault, Reload, Started, Stop, Turn};
 use delivery::model::{Epoch, Key, NativeId, Policy, RunId, SessionPolicy};
 use delivery::residency::Pool;
 use delivery::{Limits, Moment, Timestamp, Watermark};
@@ -46,10 +46,11 @@ impl World {
             instructions: None,
             addressed_by: storage::AddressedBy::Members,
             permissions: storage::PermissionRules::default(),
+            limits: storage::OwnLimits::default(),
         };
         store.add_binding(&new, at).unwrap();
         store.add_binding(&NewBinding { handle: "codex".to_owned(), ..new }, at).unwrap();
-        let engine = recover(&mut store);
+        let engine = recover(&mut store, 0);
         Self { folder, store, engine, mono: 0, wall_set: 0, given: Vec::new() }
     }
 
@@ -58,7 +59,7 @@ impl World {
         let Self { folder, store, mono, wall_set, .. } = self;
         drop(store);
         let mut store = Sqlite::open(folder.path(), Timestamp { ms: 0 }).unwrap();
-        let mut engine = recover(&mut store);
+        let mut engine = recover(&mut store, mono);
         let given = std::iter::from_fn(|| engine.next_command()).collect();
         Self { folder, store, engine, mono, wall_set, given }
     }
@@ -70,7 +71,7 @@ impl World {
         storage::back_up(self.folder.path(), &file, storage::Present::Keep, &mut |_, _| ()).unwrap();
         storage::restore(&file, data, &mut |_, _| ()).unwrap();
         let mut store = Sqlite::open(data, Timestamp { ms: 0 }).unwrap();
-        let mut engine = recover(&mut store);
+        let mut engine = recover(&mut store, self.mono);
         let given = std::iter::from_fn(|| engine.next_command()).collect();
         Self { folder, store, engine, mono: self.mono, wall_set: self.wall_set, given }
     }
@@ -226,7 +227,23 @@ impl World {
     }
 
     pub(super) fn failed(&mut self, handle: &str, epoch: Epoch, run: &RunId) {
-        self.event(handle, epoch, EventKind::TurnFailed { run: run.clone(), reason: "it broke".to_owned() });
+        self.failed_by(handle, epoch, run, Fault::Other);
+    }
+
+    pub(super) fn failed_by(&mut self, handle: &str, epoch: Epoch, run: &RunId, fault: Fault) {
+        let reason = "it broke".to_owned();
+        self.event(handle, epoch, EventKind::TurnFailed { run: run.clone(), reason, fault });
+    }
+
+    /// Time goes on.
+    pub(super) fn after(&mut self, ms: u64) {
+        self.mono += ms;
+        self.step(&Input::Tick).unwrap();
+    }
+
+    /// How many commands of a kind were given and not looked at yet.
+    pub(super) fn given(&self, is_it: impl Fn(&Command) -> bool) -> usize {
+        self.given.iter().filter(|command| is_it(command)).count()
     }
 
     pub(super) fn mark(&self, handle: &str) -> Option<Watermark> {
@@ -249,11 +266,11 @@ impl World {
     }
 }
 
-fn now(mono: u64) -> Now {
+pub(super) fn now(mono: u64) -> Now {
     Now { wall: Timestamp { ms: 1_000 + i64::try_from(mono).unwrap() }, mono: Moment { ms: mono } }
 }
 
-fn recover(store: &mut Sqlite) -> Engine {
+fn recover(store: &mut Sqlite, mono: u64) -> Engine {
     let rules = Rules {
         limits: Limits::default(),
         cold: Cold { tokens: 50_000, cache_ms: 60 * super::MINUTE },
@@ -268,7 +285,7 @@ fn recover(store: &mut Sqlite) -> Engine {
     let mut engine = None;
     store
         .atomic(&mut |tx| {
-            engine = Some(Engine::recover(tx, &rules, now(0)).unwrap());
+            engine = Some(Engine::recover(tx, &rules, now(mono)).unwrap());
             Ok(())
         })
         .unwrap();

@@ -228,6 +228,7 @@ pub(super) fn binding(channel: &ChannelId, handle: &str) -> NewBinding {
         supervised: true,
         addressed_by: AddressedBy::Members,
         permissions: storage::PermissionRules::default(),
+        limits: storage::OwnLimits::default(),
         env: vec![],
         model: None,
         cwd: None,

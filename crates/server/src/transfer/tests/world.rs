@@ -54,6 +54,7 @@ impl World {
             instructions: Some("canary-of-instructions".to_owned()),
             addressed_by: AddressedBy::Members,
             permissions: storage::PermissionRules::default(),
+            limits: storage::OwnLimits::default(),
         };
         let now = self.now();
         self.store.add_binding(&new, now).unwrap()

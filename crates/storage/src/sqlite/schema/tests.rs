@@ -34,6 +34,7 @@ const FILLED: &[(usize, &str)] = &[
     (5, include_str!("tests/filled_0005.sql")),
     (7, include_str!("tests/filled_0007.sql")),
     (8, include_str!("tests/filled_0008.sql")),
+    (9, include_str!("tests/filled_0009.sql")),
 ];
 
 #[test]

@@ -49,6 +49,7 @@ fn only_an_unknown_word_asks_the_server() {
             access: wire::Access::Public,
             topic: String::new(),
             archived_at: None,
+            paused_at: None,
             rank: None,
             agents,
         })

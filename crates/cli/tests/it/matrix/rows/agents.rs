@@ -31,6 +31,20 @@ pub(super) fn runs() -> Vec<Row> {
         row("cancel_run", "that ended", "!!!!-..-!-..", |w| of_run(&w.run)),
         row("retry_run", "that was cancelled", "++++-..-+-..", |w| of_run(&w.cancelled_run())),
         row("retry_run", "that succeeded", "!!!!-..-!-..", |w| of_run(&w.run)),
+        row("resume_run", "that is not held", "!!!!-..-!-..", |w| of_run(&w.waiting_run())),
+    ]
+}
+
+/// Whoever pauses all agents lets them go on in the next row.
+pub(super) fn pauses() -> Vec<Row> {
+    vec![
+        row("show_pause", "", "++++++++--+-", |_| ask()),
+        row("pause_agents", "", "+--------+--", |_| ask()),
+        row("resume_agents", "", "+--------+--", |_| ask()),
+        row("pause_channel", "private", "++---..-+-..", in_private),
+        row("pause_channel", "public", "++--.-.-+---", |w| ask().at("channel", w.public_channel())),
+        row("resume_channel", "private", "++---..-+-..", in_private),
+        row("resume_channel", "public", "++--.-.-+---", |w| ask().at("channel", w.public_channel())),
     ]
 }
 

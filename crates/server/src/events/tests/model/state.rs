@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use delivery::Timestamp;
 use delivery::model::ChannelId;
 use storage::{Access, Channel, Read, Role, Which};
 
@@ -24,12 +25,13 @@ pub(super) struct State {
     runs: BTreeMap<String, (String, RunState)>,
     steps: BTreeMap<(String, u64), (String, RunEvent)>,
     permissions: BTreeMap<String, (String, Permission)>,
+    paused_at: Option<Timestamp>,
 }
 
 impl State {
     /// What the API says now.
     pub(super) fn fresh(store: &dyn Read, who: &Principal) -> Self {
-        let mut state = Self::default();
+        let mut state = Self { paused_at: store.paused_at().unwrap(), ..Self::default() };
         if who.role != Role::Guest {
             for person in reach::people(store, who).unwrap() {
                 state.people.insert(person.id.0.clone(), view::person(person));
@@ -49,7 +51,8 @@ impl State {
             self.members.insert((id.0.clone(), member.person.id.0.clone()), view::member(member));
         }
         for binding in store.bindings(Some(&id)).unwrap() {
-            self.agents.insert(binding.id.0.clone(), (id.0.clone(), bound(binding)));
+            let hold = store.hold(&binding.id).unwrap();
+            self.agents.insert(binding.id.0.clone(), (id.0.clone(), bound(binding, hold)));
         }
         let mut all = store.history(&id, None, None, 10_000).unwrap();
         // Threads of deleted roots too: a client that had them open still shows their replies.
@@ -152,8 +155,13 @@ impl State {
                     self.people.insert(person.id.clone(), person);
                 }
             }
-            Happened::AgentAdded { agent } | Happened::AgentChanged { agent } => {
+            Happened::AgentAdded { agent } => {
                 self.agents.insert(agent.binding_id.clone(), (id, agent));
+            }
+            Happened::AgentChanged { agent } => {
+                if let Some((_, known)) = self.agents.get_mut(&agent.binding_id) {
+                    *known = agent;
+                }
             }
             Happened::AgentRemoved { agent } => {
                 self.agents.remove(&agent.binding_id);
@@ -176,6 +184,7 @@ impl State {
             Happened::PermissionAsked { permission } | Happened::PermissionDecided { permission } => {
                 self.permissions.insert(permission.id.clone(), (id, permission));
             }
+            Happened::PauseChanged { paused_at } => self.paused_at = paused_at,
             Happened::Hello
             | Happened::Resync { .. }
             | Happened::Heartbeat

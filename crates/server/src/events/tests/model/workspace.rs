@@ -4,9 +4,9 @@ use delivery::Timestamp;
 use delivery::model::{ChannelId, Key, MessageId, RunId};
 use proptest::prelude::*;
 use storage::{
-    Access, AnsweredBy, Appended, Asked, ChannelChange, ChannelKind, Choice, ChoiceKind, Decider, Decision,
-    Ending, NewMessage, Outcome, PermissionRules, PersonId, Rank, Read, ReadPermission, Role, RunStatus,
-    Sqlite, Store, StoreIdentity, StorePermission,
+    Access, Again, AnsweredBy, Appended, Asked, ChannelChange, ChannelKind, Choice, ChoiceKind, Decider,
+    Decision, Ending, Hold, HoldReason, NewMessage, Outcome, PermissionRules, PersonId, Rank, Read,
+    ReadPermission, Role, RunStatus, Sqlite, Store, StoreIdentity, StoreLife, StorePermission,
 };
 
 use super::super::world::{binding, message, staged};
@@ -49,6 +49,10 @@ pub(super) enum Change {
     Decide(usize),
     Rules(usize),
     End(usize, bool),
+    Wait(usize),
+    Hold(usize, usize),
+    Pause(usize),
+    PauseAll(usize),
 }
 
 /// How every history begins, so that there is something to change.
@@ -97,7 +101,11 @@ fn change() -> impl Strategy<Value = Change> {
         2 => n.clone().prop_map(Change::Ask),
         2 => n.clone().prop_map(Change::Decide),
         1 => n.clone().prop_map(Change::Rules),
-        3 => (n, any::<bool>()).prop_map(|(run, good)| Change::End(run, good)),
+        3 => (n.clone(), any::<bool>()).prop_map(|(run, good)| Change::End(run, good)),
+        1 => n.clone().prop_map(Change::Wait),
+        2 => two().prop_map(|(key, run)| Change::Hold(key, run)),
+        1 => n.clone().prop_map(Change::Pause),
+        1 => n.prop_map(Change::PauseAll),
     ]
 }
 
@@ -160,6 +168,9 @@ impl Workspace {
             | Change::Decide(_)
             | Change::Rules(_)
             | Change::End(..) => self.channel_changes(change, at),
+            Change::Wait(_) | Change::Hold(..) | Change::Pause(_) | Change::PauseAll(_) => {
+                self.wait_changes(change, at)
+            }
         }
     }
 
@@ -302,6 +313,30 @@ impl Workspace {
                 }
             }
             _ => unreachable!("it is about something else"),
+        }
+        Some(())
+    }
+
+    /// What changes how runs wait.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the caller sends the others elsewhere")]
+    fn wait_changes(&mut self, change: &Change, at: Timestamp) -> Option<()> {
+        let since = |n: usize| n.is_multiple_of(2).then_some(at);
+        match *change {
+            Change::Wait(n) => {
+                let again = Again { at, why: format!("reason {n}") };
+                self.store.wait_run(&pick(&self.runs, n)?, &again, at).ok()?;
+            }
+            Change::Hold(key, run) => {
+                let key = pick(&self.keys, key)?;
+                if self.store.binding(&key.binding).ok()?.removed_at.is_some() {
+                    return None;
+                }
+                let hold = Hold { why: HoldReason::Stopped, run: pick(&self.runs, run / 2)?, since: at };
+                self.store.set_hold(&key, Some(&hold).filter(|_| run % 2 == 0), at).ok()?;
+            }
+            Change::Pause(n) => self.change_channel(n / 2, &ChannelChange::PausedAt(since(n)), at)?,
+            Change::PauseAll(n) => self.store.set_paused(since(n), at).ok()?,
+            _ => unreachable!("it changes something else"),
         }
         Some(())
     }

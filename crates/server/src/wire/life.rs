@@ -1,0 +1,34 @@
+//! Wire types for how runs wait: held, paused, to be tried again.
+
+use delivery::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::schema;
+
+/// Why an agent begins no run until a person lets it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Hold {
+    /// `stopped`: a person stopped the run; `crashed`: its process failed too often in a row.
+    #[schema(value_type = schema::HoldReason)]
+    pub why: storage::HoldReason,
+    /// The run since which it does not.
+    pub run_id: String,
+    /// When that was.
+    #[schema(value_type = schema::Timestamp)]
+    pub since: Timestamp,
+}
+
+impl From<storage::Hold> for Hold {
+    fn from(hold: storage::Hold) -> Self {
+        Self { why: hold.why, run_id: hold.run.0, since: hold.since }
+    }
+}
+
+/// Whether all agents are paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Pause {
+    /// Since when; null: they are not.
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
+    pub paused_at: Option<Timestamp>,
+}
