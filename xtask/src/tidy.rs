@@ -52,6 +52,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     files::spawning,
     documents::present,
     documents::links,
+    documents::decisions,
     documents::machine_paths,
     map::paths,
     map::packages,

@@ -4,6 +4,8 @@ pub(super) mod markdown;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use super::Finding;
 use crate::tree::Tree;
 
@@ -75,6 +77,27 @@ fn joined(folder: &str, link: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+/// A decision is called by its number: no two have the same, and its page begins with it.
+pub(super) fn decisions(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut taken: BTreeMap<&str, &str> = BTreeMap::new();
+    for (path, text) in tree.ending(".md") {
+        let Some(name) = path.strip_prefix("docs/decisions/") else { continue };
+        let number = name.split('-').next().unwrap_or_default();
+        let Ok(counted) = number.parse::<u32>() else {
+            findings.push(Finding::file(path, "its name has to begin with its number, such as `0007-`"));
+            continue;
+        };
+        if let Some(other) = taken.insert(number, path) {
+            findings.push(Finding::file(path, format!("{other} has the number {number} already")));
+        }
+        if !text.starts_with(&format!("# {counted}. ")) {
+            findings.push(Finding::file(path, format!("it has to begin with `# {counted}. `")));
+        }
+    }
+    findings
 }
 
 /// A reader has other folders than the writer.

@@ -47,6 +47,21 @@ fn links_lead_somewhere() {
 }
 
 #[test]
+fn decisions_are_numbered() {
+    let first = ("docs/decisions/0001-shape.md", "# 1. Shape");
+    check(decisions, &[first, ("docs/decisions/0012-page.md", "# 12. Page"), ("docs/page.md", "")], &[]);
+    check(
+        decisions,
+        &[first, ("docs/decisions/0001-talk.md", "# 2. Talk"), ("docs/decisions/talk.md", "# 3. Talk")],
+        &[
+            "docs/decisions/0001-talk.md: docs/decisions/0001-shape.md has the number 0001 already",
+            "docs/decisions/0001-talk.md: it has to begin with `# 1. `",
+            "docs/decisions/talk.md: its name has to begin with its number, such as `0007-`",
+        ],
+    );
+}
+
+#[test]
 fn documents_name_no_single_machine() {
     for start in MACHINE_PATHS {
         let finding = format!(
