@@ -22,6 +22,7 @@ async fn check_start(script: Value, change: fn(&mut Spec), reason: &str) {
     world.over().await;
 }
 
+/// Rule 6.12 and public report J85: the file that is missing is named, be it the one that a first line leads to.
 #[tokio::test]
 async fn a_command_that_cannot_be_started_is_named() {
     let mut world = World::new();

@@ -43,7 +43,7 @@ fn sweep(folder: &Path) -> usize {
     killed
 }
 
-/// Public report E51: what is left is told by number and start, so that whoever has the number now is left alone.
+/// Rule 6.8 and public report E51: what is left is told by number and start, so that whoever has the number now is left alone.
 #[test]
 fn a_recycled_number_is_never_killed() {
     let folder = tempfile::tempdir().unwrap();

@@ -30,7 +30,7 @@ async fn an_agent_that_lives_goes_on() {
     world.finish().await;
 }
 
-/// Public report J87
+/// Rule 6.4 and public report J87
 #[tokio::test]
 async fn an_agent_that_gives_no_sign_of_life_ends_before_it_is_prompted() {
     for stopped in [false, true] {

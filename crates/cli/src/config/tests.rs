@@ -1,5 +1,7 @@
 //! Precedence, kinds, ranges and messages of the settings; the documentation tells all of them.
 
+mod damage;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

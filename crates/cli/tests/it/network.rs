@@ -111,7 +111,7 @@ fn all_of_loopback_is_loopback() {
     assert_eq!(http.lines("GET /healthz", &[&format!("host: 127.0.0.3:{}", http.port())], "").0, 403);
 }
 
-/// Fault 22: a page that resolves its own name to this machine.
+/// Fault experiment 22: a page that resolves its own name to this machine.
 #[test]
 fn a_foreign_host_reaches_nothing() {
     // I11
@@ -147,7 +147,7 @@ fn a_foreign_host_reaches_nothing() {
     }
 }
 
-/// Fault 21: a page of another site uses the browser of somebody who is signed in here.
+/// Fault experiment 21: a page of another site uses the browser of somebody who is signed in here.
 #[test]
 fn a_page_of_another_site_changes_nothing() {
     // I11
@@ -201,7 +201,7 @@ fn a_page_of_another_site_changes_nothing() {
     assert_eq!(crate::first_steps::texts(&server.json(&["history", "general"])), ["real"]);
 }
 
-/// Fault 23: browsers let any page open a WebSocket anywhere.
+/// Fault experiment 23: browsers let any page open a WebSocket anywhere.
 #[test]
 fn a_web_socket_of_another_site_is_refused() {
     // I11

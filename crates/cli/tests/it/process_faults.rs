@@ -55,7 +55,7 @@ fn signal(pid: u32, signal: Signal) {
 
 #[test]
 fn a_turn_that_its_server_left_is_swept_and_told() {
-    // Fault 2; I3, I9. Public report E51: the holders cannot do it, so the next start does, by their records.
+    // Fault experiment 2, rule 6.8 and public report E51; I3, I9. The holders cannot do it, so the next start does, by their records.
     let mut server = TestServer::start();
     server.add_scripted("echo", "general", "log", &["--env", r#"SCRIPTED_SCRIPT={"ignore_eof":true}"#]);
     let stranger = server.file("stranger");
@@ -80,7 +80,7 @@ fn a_turn_that_its_server_left_is_swept_and_told() {
 
 #[test]
 fn a_flood_costs_its_run_and_nobody_else() {
-    // Fault 7, I10
+    // Fault experiment 7, I10
     let server = TestServer::start();
     server.add_scripted("echo", "general", "log", &[]);
     server.add_scripted("other", "general", "log2", &[]);
@@ -112,7 +112,7 @@ fn a_flood_costs_its_run_and_nobody_else() {
 
 #[test]
 fn a_babble_costs_at_most_its_run() {
-    // Fault 8, I10
+    // Fault experiment 8, I10
     let server = TestServer::start();
     server.add_scripted("echo", "general", "log", &[]);
     let deep = "[".repeat(2_000);
@@ -141,7 +141,7 @@ fn check_end(settings: &str, end: impl FnOnce(&mut TestServer)) {
 
 #[test]
 fn every_end_of_a_process_is_its_trees() {
-    // Fault 9, I9. Public report E51: idle, fresh, removed, evicted, stopped, and a server that is killed.
+    // Fault experiment 9, rule 6.8 and public report E51; I9: idle, fresh, removed, evicted, stopped, and a server that is killed.
     check_end("", |server| drop(server.ok(&["agent", "fresh", "echo", "--channel", "general"])));
     check_end("", |server| drop(server.ok(&["agent", "remove", "echo", "--channel", "general"])));
     check_end("", |server| assert!(server.stop().success()));
@@ -162,7 +162,8 @@ fn config(name: &str, text: &str) -> String {
 
 #[test]
 fn a_second_server_refuses_and_harms_nothing() {
-    // Fault 30. Public report E57: else both would answer; E55: what it finds alive is not what was left, however old.
+    // Fault experiment 30, rule 6.8, public report E57: else both would answer; public report E55: what it finds alive is
+    // not what was left, however old.
     let server = TestServer::start();
     server.add_scripted("echo", "general", "log", &[]);
     server.ok(&["post", "general", &steps(r#"{"await_cancel":true},{"answer":{"stop":"cancelled"}}"#)]);
@@ -180,7 +181,7 @@ fn a_second_server_refuses_and_harms_nothing() {
 
 #[test]
 fn a_stopped_agent_fails_its_turn_and_is_replaced() {
-    // Fault 31
+    // Fault experiment 31
     let limits = config("stopped", "inactivity_limit = \"500ms\"\ngrace = \"200ms\"\n");
     let server = TestServer::start_with(&["--config", &limits]);
     server.add_scripted("echo", "general", "log", &[]);

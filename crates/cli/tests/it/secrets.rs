@@ -1,5 +1,5 @@
 //! No secret gets into the log, `/healthz` or `/metrics`, at whatever level and wherever it was sent by mistake
-//! (fault 28).
+//! (Fault experiment 28).
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::Child;

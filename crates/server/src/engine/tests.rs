@@ -5,6 +5,7 @@ mod identity;
 mod life;
 mod moved;
 mod permissions;
+mod points;
 mod policies;
 mod projects;
 mod saved;

@@ -1,5 +1,6 @@
 //! Exports and imports, as whole files: what goes out comes back, and what does not fit is named by its place.
 
+mod damage;
 mod world;
 
 use delivery::model::Key;

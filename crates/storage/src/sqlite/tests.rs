@@ -2,6 +2,8 @@
 
 mod backups;
 mod costs;
+mod damage;
+mod disk;
 mod faults;
 mod opening;
 

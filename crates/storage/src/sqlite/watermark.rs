@@ -14,6 +14,8 @@ macro_rules! columns {
     };
 }
 
+/// The watermark of a place. One that cannot be read is none: the session is then given lines again, and is missing
+/// none (5.4).
 pub(super) fn of_place(
     db: &Connection,
     binding: &BindingId,
@@ -27,7 +29,15 @@ pub(super) fn of_place(
         " FROM watermark w JOIN binding b ON b.id = w.binding
          WHERE b.name = ?1 AND w.channel = ?2 AND w.thread = ?3"
     ))?;
-    Ok(rows.query_row((binding.as_str(), channel.row()?, thread), read).optional()?)
+    match rows.query_row((binding.as_str(), channel.row()?, thread), read).optional() {
+        Err(
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..),
+        ) => Ok(None),
+        read => Ok(read?),
+    }
 }
 
 pub(super) fn all(db: &Connection) -> Result<Vec<PlacedWatermark>, Error> {

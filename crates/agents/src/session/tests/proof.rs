@@ -45,7 +45,7 @@ fn a_prompt_waits_for_it() {
     talk.check(&[prompt(4)]);
 }
 
-/// Public report J87: one that is stale after a sleep is ended, and its prompt was not written.
+/// Rule 6.4 and public report J87: one that is stale after a sleep is ended, and its prompt was not written.
 #[test]
 fn one_that_does_not_answer_is_unfit() {
     let mut talk = Talk::idle();

@@ -49,7 +49,7 @@ fn idle() -> (World, Epoch, Epoch) {
     (world, claude, codex)
 }
 
-/// Public report J87
+/// Rule 6.4 and public report J87
 #[test]
 fn what_was_idle_while_the_computer_slept_proves_that_it_lives() {
     let (mut world, claude, codex) = idle();
@@ -67,7 +67,7 @@ fn what_was_idle_while_the_computer_slept_proves_that_it_lives() {
     assert_eq!(told(&mut world), (vec![claude, codex], vec![]));
 }
 
-/// Public report J87
+/// Rule 6.4 and public report J87
 #[test]
 fn what_does_not_prove_it_is_replaced_and_the_turn_is_not_lost() {
     let (mut world, claude, _) = idle();
@@ -88,7 +88,7 @@ fn what_does_not_prove_it_is_replaced_and_the_turn_is_not_lost() {
     );
 }
 
-/// Public report J87: time asleep counts as idle.
+/// Rule 6.1 and public report J87: time asleep counts as idle.
 #[test]
 fn what_was_idle_all_night_ends_and_is_not_asked_in_vain() {
     let (mut world, claude, codex) = idle();
@@ -100,7 +100,7 @@ fn what_was_idle_all_night_ends_and_is_not_asked_in_vain() {
     assert_eq!(told(&mut world), (vec![], vec![]), "what ends is not asked");
 }
 
-/// Public report E55: how long something lives is no reason to end it; that it is idle is.
+/// Rule 6.4 and public report E55: how long something lives is no reason to end it; that it is idle is.
 #[test]
 fn a_turn_is_not_idle_however_long_it_takes() {
     let mut world = World::new();
@@ -121,7 +121,7 @@ fn a_turn_is_not_idle_however_long_it_takes() {
     assert_eq!(told(&mut world), (vec![], vec![epoch]));
 }
 
-/// Fault 11: the wall clock is set during a run. I2
+/// Fault experiment 11: the wall clock is set during a run. I2
 #[test]
 fn a_wall_clock_that_is_set_changes_no_order_and_no_deadline() {
     for set in [-3_600_000, 86_400_000, 999] {

@@ -103,14 +103,7 @@ impl World {
     }
 
     pub(super) fn post(&mut self, text: &str) -> (Message, Vec<Run>) {
-        let post = Post {
-            channel: "general".to_owned(),
-            author: "aiko".to_owned(),
-            text: text.to_owned(),
-            thread: None,
-            client_id: None,
-        };
-        let Reply::Posted { message, runs } = self.ask(Request::Post(Box::new(post))).unwrap() else {
+        let Reply::Posted { message, runs } = self.ask(post_of(text)).unwrap() else {
             unreachable!("a post is answered by what was posted")
         };
         (*message, runs)
@@ -264,6 +257,17 @@ impl World {
             .map(|message| format!("{}: {}", message.row.author.name, message.row.text))
             .collect()
     }
+}
+
+/// A post of the owner's.
+pub(super) fn post_of(text: &str) -> Request {
+    Request::Post(Box::new(Post {
+        channel: "general".to_owned(),
+        author: "aiko".to_owned(),
+        text: text.to_owned(),
+        thread: None,
+        client_id: None,
+    }))
 }
 
 pub(super) fn now(mono: u64) -> Now {
