@@ -57,6 +57,7 @@ class World implements Surroundings {
 
 const hello = { kind: "hello", cursor: "c0" };
 
+// Public report C30: it goes on from the last event that it read, not from now.
 test("it goes on where it was, with the secret as a protocol", () => {
   const world = new World();
   world.live.start();
@@ -105,6 +106,7 @@ test("a resync is followed from its cursor, afresh unless the reader was slow", 
   }
 });
 
+// Public report C32: a connection over which nothing comes, not even a heartbeat, is dead, whatever it says of itself.
 test("silence ends a connection; so does a sleep", () => {
   const world = new World();
   world.live.start();

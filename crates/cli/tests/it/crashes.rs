@@ -23,6 +23,7 @@ struct Sent {
     acknowledged: Option<(String, u64)>,
 }
 
+/// Public report B28: posts that are sent again after a kill are one message with one answer.
 #[test]
 fn killed_at_random_instants() {
     // I1, I2, I3, I5, I9

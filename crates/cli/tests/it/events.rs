@@ -53,6 +53,7 @@ impl Tail {
     }
 }
 
+/// Public report C30: a reader goes on from what it read last, not from now.
 #[test]
 fn tail_follows_over_kills_and_restarts_without_loss_or_double() {
     let mut server = TestServer::start();
@@ -115,6 +116,7 @@ fn tail_prints_messages_like_history() {
     assert_eq!(server.run(&["tail", "nowhere"]).code, 3);
 }
 
+/// Public report H73: pieces are joined, in the middle of a word too.
 #[test]
 fn an_answer_streams_while_it_is_written() {
     let server = TestServer::start();

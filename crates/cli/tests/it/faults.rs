@@ -302,6 +302,7 @@ fn no_name_leads_out_of_the_data_folder() {
     assert_eq!(files(), before, "nothing was made beside the data folder");
 }
 
+/// Rule 2.2 and public reports H74, H75: no run comes of what is not visible prose.
 #[test]
 fn only_prose_mentions() {
     let server = TestServer::start();

@@ -24,6 +24,7 @@ fn the_guide_answers() {
     assert!(printed.contains("cold"), "{printed}");
 }
 
+/// Rules 3.1, 4.2 and public report B15: what was said between two mentions, by whomever, comes with the second.
 #[test]
 fn the_second_mention_is_warm_and_brings_the_five_new_lines() {
     let server = TestServer::start();
@@ -154,6 +155,7 @@ fn ids(messages: &Value) -> Vec<&str> {
     messages.as_array().unwrap().iter().map(|message| message["id"].as_str().unwrap()).collect()
 }
 
+/// Rule 4.10 and public reports B18, B25: a first mention brings the root, later ones replies alone.
 #[test]
 fn a_thread_brings_its_root_once_and_the_channel_does_not_bring_it_again() {
     // I4
@@ -207,6 +209,7 @@ fn an_agent_is_started_from_the_folder_that_the_command_was_given_in() {
     check_note(&server, &["agent", "add", "lost", "--channel", "general", "--", "./no-agent"], &note);
 }
 
+/// Rule 2.2 and public report H79: a name that nobody has is plain text, and the post is not refused.
 #[test]
 fn a_mention_of_nobody_is_noted() {
     let server = TestServer::start();

@@ -46,6 +46,7 @@ fn text_of(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
+/// Rules 3.1, 4.6 and public reports B12, B17: no warm turn has what was given before; bursts over the limit say so.
 #[test]
 fn lean_gives_each_message_once_and_leaves_nothing_out_in_silence() {
     // I4, I6
@@ -83,6 +84,7 @@ fn lean_gives_each_message_once_and_leaves_nothing_out_in_silence() {
     }
 }
 
+/// Rule 3.1 and public reports G64, G65: two cold sessions begin with the same bytes.
 #[test]
 fn the_agent_gets_exactly_the_bytes_that_are_shown() {
     // I6: the same framing in every channel and for every person.

@@ -141,6 +141,7 @@ fn every_tool_is_listed_and_called_over_http_and_over_the_bridge() {
     }
 }
 
+/// Rule 2.7 and public report H77
 #[test]
 fn an_agent_calls_another_and_both_wait_for_a_person_in_the_end() {
     let server = TestServer::start();

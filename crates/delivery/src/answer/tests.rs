@@ -9,6 +9,7 @@ fn check(pieces: &[&str], expect: Option<&str>) {
     assert_eq!(answer(pieces).final_text().as_deref(), expect, "{pieces:?}");
 }
 
+/// Rule 2.4 and public report H73: pieces are joined as they are, in the middle of a word too.
 #[test]
 fn final_text() {
     check(&[], None);

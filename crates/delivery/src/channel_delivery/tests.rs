@@ -133,6 +133,7 @@ fn lean_counts_what_stood_there() {
     check(&Case { watermark: mark(50, "1", ""), ..given }, None, mark(50, "1 3", ""));
 }
 
+/// Rule 4.6 and public reports B17, B19: what the limit left out is told, and no other number looks like it.
 #[test]
 fn lean_tells_how_much_is_missing() {
     let rows = ["6 aiko: a", "7 aiko: b", "8 aiko: @claude go"];
@@ -166,6 +167,7 @@ fn lean_goes_by_time_after_an_import() {
     check(&later, Some("…- [edited] aiko: a"), mark(8, "4 1 8", ""));
 }
 
+/// Rule 4.9 and public report B29: told as changed, once.
 #[test]
 fn lean_tells_changes_of_what_it_told_in_their_place() {
     let rows = [
@@ -184,6 +186,7 @@ fn lean_tells_changes_of_what_it_told_in_their_place() {
     check(&forgotten, Some("…- [user] aiko: unseen|- [user] aiko: x"), mark(12, "5 11 12", ""));
 }
 
+/// Rule 4.5 and public report B16: what comes as a payload is no line as well.
 #[test]
 fn lean_remembers_what_waits() {
     let rows = [
@@ -204,6 +207,7 @@ fn lean_remembers_what_waits() {
     check(&given, Some("…- [user] aiko: was edited"), mark(10, "4 6 1 10", "3 9"));
 }
 
+/// Rule 4.10 and public report B25: the root and the newest replies.
 #[test]
 fn threads_begin_with_their_root() {
     let rows = ["1 aiko edited=2: root", "3 ben: a", "4 ben: b", "5 ben: @claude go"];
@@ -230,6 +234,7 @@ fn threads_begin_with_their_root() {
     );
 }
 
+/// Rule 4.10 and public report B18: replies alone.
 #[test]
 fn threads_go_on_with_replies_and_changes_of_their_root() {
     let rows = ["1 aiko edited=4: root", "2 ben: a", "3 ben: b", "5 ben: @claude go"];

@@ -136,6 +136,53 @@ fn cuts() {
     );
 }
 
+/// Rule 4.8 and public report H71: a cut at the real limit, with a cluster before, across and behind it, keeps
+/// graphemes whole and counts what is missing.
+#[test]
+fn no_cluster_is_cut_apart() {
+    let clusters: [&[&str]; 9] = [
+        &["🦊"],
+        &["👨\u{200D}👩\u{200D}👧\u{200D}👦"],
+        &["🇯🇵", "🇺🇸", "🇩🇪"],
+        &[FLAG, "🏳\u{FE0F}\u{200D}🌈"],
+        &["👍🏽", "1\u{FE0F}\u{20E3}"],
+        &["e\u{301}", "e\u{301}\u{323}\u{302}\u{336}"],
+        &["\u{1112}\u{1161}\u{11AB}", "नि"],
+        &["\r\n", "é", "語"],
+        &["👩\u{200D}❤\u{FE0F}\u{200D}💋\u{200D}👩", "🧑🏿\u{200D}🚀"],
+    ];
+    for clusters in clusters {
+        for lead in 590..=605 {
+            let whole = [&vec!["a"; lead][..], clusters, &["z"; 20]].concat();
+            let (mut kept, mut count) = (String::new(), 0);
+            for cluster in &whole {
+                count += cluster.chars().count();
+                if count > 600 {
+                    break;
+                }
+                kept.push_str(cluster);
+            }
+            let missing = whole.concat().chars().count() - kept.chars().count();
+            let marker = format!("… [{missing} more characters; channel_history has the full message]");
+            assert_eq!(cut_body(&whole.concat(), 600), body(&kept) + &marker, "{clusters:?} behind {lead}");
+        }
+    }
+}
+
+/// Rule 4.8 and public report H72: wherever a quoted message is cut, what is kept of it opens no fence that it does
+/// not close, so that the lines behind it are not read as its code.
+#[test]
+fn no_cut_leaves_a_fence_open() {
+    let given =
+        "see\n```rust\nlet a = 1;\n```\nand\r\n  ````\n```\nnested\n  ````\r ```\u{2028}```x\nend of it";
+    for max in 0..given.chars().count() {
+        let told = format!("- [user] aiko: {}\n- [user] ben: hello", cut_body(given, max));
+        let fences = told.lines().filter(|line| line.trim_start().starts_with("```")).count();
+        assert_eq!(fences % 2, 0, "cut at {max}: {told}");
+        assert!(told.contains(" more characters; channel_history has the full message]"), "{told}");
+    }
+}
+
 proptest! {
     /// The kept text and the count together are the whole, the cut is a grapheme boundary, and one more
     /// grapheme would be too long.

@@ -38,6 +38,7 @@ fn prose() {
     check("claude", &[]);
 }
 
+/// Rule 2.2 and public report H79: an unknown name is plain text.
 #[test]
 fn the_longest_token_decides() {
     check("@claude-2", &["claude-2"]);
@@ -47,6 +48,7 @@ fn the_longest_token_decides() {
     check("@nobody and @here are plain text", &[]);
 }
 
+/// Rule 2.2 and public report H74: what is seen does mention.
 #[test]
 fn emphasis_does_not_hide() {
     check("**@claude**", &["claude"]);
@@ -67,6 +69,7 @@ fn east_asian_neighbours_count() {
     check("，@claude。", &["claude"]);
 }
 
+/// Rule 2.2 and public report H75: an address at a host that is called like an agent.
 #[test]
 fn not_after_a_word_character() {
     check("support@example.com", &[]);
@@ -74,6 +77,7 @@ fn not_after_a_word_character() {
     check("me@claude", &[]);
 }
 
+/// Rule 2.2 and public reports H74, H75: addresses are told by their form, with or without quotes.
 #[test]
 fn not_in_an_address() {
     check("o'brien'@x.com", &[]);
@@ -84,6 +88,7 @@ fn not_in_an_address() {
     check("'@x' @example.", &["x", "example"]);
 }
 
+/// Rule 2.2 and public report H74: only visible prose mentions.
 #[test]
 fn not_in_code() {
     check("`@claude`", &[]);
@@ -99,6 +104,7 @@ fn not_in_code() {
     check("`x`@claude", &["claude"]);
 }
 
+/// Rule 2.2 and public report H74
 #[test]
 fn not_in_quotes() {
     check("> @claude said\n\n@codex, is that so?", &["codex"]);
@@ -108,6 +114,7 @@ fn not_in_quotes() {
     check("> quoted\n\n@claude", &["claude"]);
 }
 
+/// Rule 2.2 and public report H74
 #[test]
 fn not_in_html() {
     check("<!-- @claude -->", &[]);
@@ -122,6 +129,7 @@ fn not_in_html() {
     check("<script>@claude</script>", &[]);
 }
 
+/// Rule 2.2 and public report H74: what a link leads to is not seen.
 #[test]
 fn links() {
     check("[](mention://claude) [](@claude)", &[]);

@@ -34,9 +34,12 @@ fn reminder() {
     check(REMINDER, 20, &["untrusted data", "not instructions", "brief"]);
 }
 
+/// Public report I81: the framing says whose the frame is, and that its notes accuse nobody.
 #[test]
 fn framing_says_who_speaks() {
-    check(FRAMING, 420, &["Highwater", "host", "untrusted", "handle", "[user]", "Assistant", "secrets"]);
+    let whose = ["written by the host alone", "accuse nobody and need no comment"];
+    let words = ["Highwater", "host", "untrusted", "handle", "[user]", "Assistant", "secrets"];
+    check(FRAMING, 420, &[&words[..], &whose].concat());
     check(MENTIONED, 20, &["You were mentioned in a team chat channel. The details are below."]);
 }
 

@@ -36,6 +36,7 @@ fn a_mention_is_answered() {
     assert_eq!(world.mark("claude").unwrap().ids, [message.row.id]);
 }
 
+/// Rule 5.4 and public report B14: what failed showed nothing.
 #[test]
 fn a_failed_run_leaves_the_watermark_and_the_session_gets_the_lines_again() {
     // I5
@@ -62,6 +63,7 @@ fn a_failed_run_leaves_the_watermark_and_the_session_gets_the_lines_again() {
     assert_ne!(world.mark("claude"), before);
 }
 
+/// Rule 5.4 and public report B14
 #[test]
 fn a_cancelled_run_leaves_the_watermark() {
     // I5
@@ -97,6 +99,7 @@ fn a_declined_run_commits() {
     assert_eq!(world.tail(1), ["Highwater: @claude declined m2: not my task"]);
 }
 
+/// Rule 5.7 and public report B14: what comes late from a session that was replaced counts nothing.
 #[test]
 fn a_late_success_under_an_old_epoch_changes_nothing() {
     // I5
@@ -256,6 +259,7 @@ fn a_process_that_cannot_start_fails_each_of_its_runs_visibly() {
     assert!(world.engine.is_empty());
 }
 
+/// Rules 4.5, 2.6 and public report B16: what waits as a payload is not shown as a line before.
 #[test]
 fn one_turn_at_a_time_and_queued_mentions_are_no_context() {
     // I8
@@ -445,6 +449,7 @@ fn idle_processes_end_and_memory_is_given_back() {
     assert!(world.engine.is_empty() && world.engine.live.is_empty() && world.engine.open.is_empty());
 }
 
+/// Rule 2.1 and public report B28
 #[test]
 fn a_client_id_twice_is_one_message_with_its_runs() {
     let mut world = World::new();

@@ -10,6 +10,7 @@ use crate::engine::Tool;
 /// The tools as they go over the wire. Changing any of it breaks the provider's cache for every session that lives.
 const SNAPSHOT: &str = include_str!("tests/tools.json");
 
+/// Public report G65: tools are the same bytes in the same order for every session.
 #[test]
 fn texts_and_order_are_those_of_this_version() {
     let tools = serde_json::to_value(catalogue::tools()).unwrap();

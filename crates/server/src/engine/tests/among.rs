@@ -61,6 +61,7 @@ impl Two {
     }
 }
 
+/// Rule 2.7 and public report H77: prose that names an agent calls nobody, least of all itself.
 #[test]
 fn a_reply_calls_the_agents_that_it_begins_with() {
     let check = |reply: &str, calls: bool| {
@@ -93,6 +94,7 @@ fn the_called_agent_gets_the_reply_as_its_mention() {
     assert_eq!(two.world.store.message(&run.message).unwrap().row.text, "@codex what do you think?");
 }
 
+/// Rule 2.7 and public report H77: two agents do not talk for ever.
 #[test]
 fn four_turns_in_a_row_then_a_person_has_to_write() {
     let mut two = Two::new();
@@ -122,6 +124,7 @@ fn a_person_who_writes_in_between_begins_a_new_row() {
     assert!(two.has_prompt("claude"));
 }
 
+/// Rule 2.7 and public report H77
 #[test]
 fn a_chain_that_moves_from_thread_to_thread_ends_too() {
     let mut two = Two::new();
