@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use delivery::model::{Epoch, Key, RunId};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::AbortHandle;
 use tokio_util::task::TaskTracker;
 
 use crate::mark::Mark;
+use crate::memory::{Scale, measure};
 use crate::message::{Command, Event, Spec};
 use crate::process::{self, Order};
 use crate::session::PENDING_MAX;
@@ -26,17 +28,22 @@ pub struct Agents {
     records: Arc<Path>,
     events: mpsc::Sender<Event>,
     live: Arc<Mutex<Live>>,
+    /// Wakes [`measure`], which sleeps while nothing lives.
+    started: Arc<Notify>,
+    measurer: AbortHandle,
     tasks: TaskTracker,
     runtime: Handle,
 }
 
 /// The processes, by name.
-type Live = BTreeMap<(Key, Epoch), Way>;
+pub(crate) type Live = BTreeMap<(Key, Epoch), Way>;
 
 /// The way to a process.
 #[derive(Debug)]
-struct Way {
-    orders: mpsc::Sender<Order>,
+pub(crate) struct Way {
+    pub(crate) orders: mpsc::Sender<Order>,
+    /// What its tree weighs.
+    pub(crate) scale: Scale,
     /// The run that was cancelled last, until a prompt of it comes.
     cancelled: Option<RunId>,
 }
@@ -49,7 +56,7 @@ impl Way {
             Order::Cancel(run) => self.cancelled = Some(run.clone()),
             // One that came before its prompt hit nothing.
             Order::Prompt { run, .. } if self.cancelled.as_ref() == Some(run) => self.cancelled = None,
-            Order::Prompt { .. } | Order::Answer { .. } | Order::Prove | Order::End => {}
+            Order::Prompt { .. } | Order::Answer { .. } | Order::Prove | Order::TooLarge | Order::End => {}
         }
         false
     }
@@ -60,11 +67,15 @@ impl Agents {
     /// in which those that run are recorded for [`sweep`](crate::sweep); `events` tells what happens: while it is
     /// full, nothing more is read of the agents. To be called within a runtime.
     pub fn new(holder: Vec<String>, records: &Path, events: mpsc::Sender<Event>) -> Self {
+        let (live, started) = (Arc::default(), Arc::new(Notify::new()));
+        let measurer = tokio::spawn(measure(Arc::clone(&live), Arc::clone(&started))).abort_handle();
         Self {
             holder: holder.into(),
             records: records.into(),
             events,
-            live: Arc::default(),
+            live,
+            started,
+            measurer,
             tasks: TaskTracker::new(),
             runtime: Handle::current(),
         }
@@ -82,6 +93,12 @@ impl Agents {
             Command::Prove { key, epoch } => self.order(key, epoch, Order::Prove),
             Command::End { key, epoch } => self.order(key, epoch, Order::End),
         }
+    }
+
+    /// Bytes of memory that each key's tree had at the last look, which is some seconds old.
+    pub fn memory(&self) -> BTreeMap<Key, u64> {
+        let live = lock(&self.live);
+        live.iter().filter_map(|((key, _), way)| Some((key.clone(), way.scale.bytes?))).collect()
     }
 
     /// Waits until all processes are gone and all their events were taken. Ends none by itself.
@@ -102,15 +119,22 @@ impl Agents {
                 tracing::error!(?name, "a process of this key and epoch runs already");
                 return;
             }
-            live.insert(name.clone(), Way { orders, cancelled: None });
+            live.insert(name.clone(), Way { orders, scale: Scale::default(), cancelled: None });
         }
         let (holder, live) = (Arc::clone(&self.holder), Arc::clone(&self.live));
         let outlet = process::Outlet::new(name.clone(), self.events.clone());
         let task = async move {
-            process::run(&holder, &spec, mark, waiting, outlet).await;
+            let runs = |holder, limit| {
+                if let Some(way) = lock(&live).get_mut(&name) {
+                    way.scale.holder = Some(holder);
+                    way.scale.limit = limit;
+                }
+            };
+            process::run(&holder, &spec, mark, waiting, outlet, runs).await;
             lock(&live).remove(&name);
         };
         self.tasks.spawn_on(task, &self.runtime);
+        self.started.notify_one();
     }
 
     fn order(&self, key: Key, epoch: Epoch, order: Order) {
@@ -131,9 +155,10 @@ impl Drop for Agents {
     fn drop(&mut self) {
         // The tasks share the map: without this their queues would stay open.
         lock(&self.live).clear();
+        self.measurer.abort();
     }
 }
 
-fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
+pub(crate) fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
     live.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -44,6 +44,8 @@ pub struct Spec {
     pub before: Option<Before>,
     /// Whose processes it sees, where the system lets that be chosen.
     pub sight: Sight,
+    /// Bytes of memory that its whole tree may have.
+    pub memory_max: Option<u64>,
     /// What marks the processes of this server: stands in the environment of the agent and its holder, so that
     /// [`sweep`](crate::sweep) finds what outlives both. The same at the server's next start, and no other server's.
     pub mark: String,
@@ -389,6 +391,8 @@ pub enum Update {
         /// Why, for people.
         why: String,
     },
+    /// Something to tell people about this turn.
+    Notice(String),
     /// Something else that is a sign of life (a thought, commands, modes).
     Other,
 }

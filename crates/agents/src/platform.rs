@@ -32,6 +32,15 @@ pub(crate) struct Name {
     pub(crate) started: u64,
 }
 
+/// Memory of a tree, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Weight {
+    /// All of it; what several processes share is divided among them.
+    pub(crate) all: u64,
+    /// What belongs to no file, and so counts for the tree alone.
+    pub(crate) own: u64,
+}
+
 /// What the system refused when an agent was to be set apart, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {

@@ -1,12 +1,11 @@
 //! One agent process: its task moves lines, orders, time and events between the session and the outside.
 
-use std::collections::VecDeque;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
 use delivery::model::RunId;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
@@ -15,7 +14,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::fault::Fault;
 use crate::lines::{Line, LineReader};
 use crate::mark::Mark;
-use crate::message::{EventKind, Spec};
+use crate::memory::Keeper;
+use crate::message::{EventKind, Spec, Update};
 use crate::platform;
 use crate::record::Record;
 use crate::redact::Secrets;
@@ -23,13 +23,17 @@ use crate::report::Report;
 use crate::session::{Output, Session};
 use crate::tail::Tail;
 
+mod bound;
 mod errand;
 mod open;
 mod outlet;
+mod waiting;
 
+use bound::Bound;
 pub use errand::{Errand, Returned};
 pub use open::{Trial, trial};
 pub(crate) use outlet::Outlet;
+use waiting::{Waiting, write};
 
 /// How long an agent may live on after closing its input or output.
 const CLOSED_GRACE: Duration = Duration::from_secs(1);
@@ -70,21 +74,28 @@ pub(crate) enum Order {
     },
     /// Prove that it is alive.
     Prove,
+    /// It has too much memory.
+    TooLarge,
     /// End the process.
     End,
 }
 
-/// Runs one process from start to end; the last event is `Exited`.
+/// Runs one process from start to end; the last event is `Exited`. `runs` is told its holder, and its limit of memory
+/// with who keeps it.
 pub(crate) async fn run(
     holder: &Arc<[String]>,
     spec: &Spec,
     mark: Mark,
     mut orders: mpsc::Receiver<Order>,
     mut outlet: Outlet,
+    runs: impl FnOnce(u32, Option<(u64, Keeper)>),
 ) {
     let reason = match before(spec, &mut orders, &mut outlet).await {
         Ready::Yes => match open::open(holder, spec, &mark).await {
-            Ok(opened) => Live::new(opened, spec, mark, orders).run(&mut outlet).await,
+            Ok(opened) => {
+                runs(opened.pid, opened.bound.as_ref().map(Bound::limit));
+                Live::new(opened, spec, mark, orders).run(&mut outlet).await
+            }
             Err(reason) => Some(spec.secrets.redact(&reason)),
         },
         Ready::Failed(reason) => Some(spec.secrets.redact(&reason)),
@@ -118,7 +129,7 @@ async fn before(spec: &Spec, orders: &mut mpsc::Receiver<Order>, outlet: &mut Ou
                     outlet.flush().await;
                 }
                 // There is no turn, and nothing yet that could prove anything.
-                Some(Order::Cancel(_) | Order::Answer { .. } | Order::Prove) => {}
+                Some(Order::Cancel(_) | Order::Answer { .. } | Order::Prove | Order::TooLarge) => {}
             },
         }
     }
@@ -136,6 +147,8 @@ struct Live {
     /// While it lives, the holder keeps the tree alive.
     control: Option<OwnedWriteHalf>,
     record: Option<Record>,
+    /// How much memory it may have.
+    bound: Option<Bound>,
     orders: mpsc::Receiver<Order>,
     session: Session,
     mark: Mark,
@@ -174,8 +187,9 @@ struct Reading {
 
 impl Live {
     fn new(opened: open::Opened, spec: &Spec, mark: Mark, orders: mpsc::Receiver<Order>) -> Self {
-        let open::Opened { child, pid, stdin, stdout, stderr, reports, control, record, notices, .. } =
-            opened;
+        let open::Opened {
+            child, pid, stdin, stdout, stderr, reports, control, record, bound, notices, ..
+        } = opened;
         Self {
             child,
             pid,
@@ -185,6 +199,7 @@ impl Live {
             reports,
             control: Some(control),
             record,
+            bound,
             orders,
             session: Session::new(spec, pid, notices, Instant::now()),
             mark,
@@ -231,12 +246,37 @@ impl Live {
             match output {
                 Output::Line(line) => self.waiting.push(line, None),
                 Output::Prompt { line, run } => self.waiting.push(line, Some(run)),
-                Output::Event(kind) => outlet.push(kind),
+                Output::Event(kind) => self.tell(kind, outlet),
                 Output::Unfit(reason) => {
                     self.unfit.get_or_insert(reason);
                     self.force();
                 }
             }
+        }
+    }
+
+    /// Tells an event; what ended a turn may be that a process of the agent's had too much memory.
+    fn tell(&mut self, kind: EventKind, outlet: &mut Outlet) {
+        let mut news = || self.bound.as_mut().and_then(Bound::news);
+        match kind {
+            EventKind::TurnFailed { run, reason, fault } => {
+                let reason = news().map_or(reason.clone(), |news| format!("{reason}; {news}"));
+                outlet.push(EventKind::TurnFailed { run, reason, fault });
+            }
+            EventKind::TurnEnded { run, turn } => {
+                if let Some(news) = news() {
+                    outlet.push(EventKind::Update { run: run.clone(), update: Update::Notice(news) });
+                }
+                outlet.push(EventKind::TurnEnded { run, turn });
+            }
+            kind @ (EventKind::Started(_)
+            | EventKind::ReloadFailed { .. }
+            | EventKind::PromptWritten { .. }
+            | EventKind::Update { .. }
+            | EventKind::PermissionAsked { .. }
+            | EventKind::PermissionClosed { .. }
+            | EventKind::TreeLost
+            | EventKind::Exited { .. }) => outlet.push(kind),
         }
     }
 
@@ -276,6 +316,10 @@ impl Live {
             Some(Order::Cancel(run)) => self.session.cancel(&run, now),
             Some(Order::Answer { run, ask, choice }) => self.session.answer(&run, ask, choice, now),
             Some(Order::Prove) => self.session.prove(now),
+            Some(Order::TooLarge) => {
+                self.unfit = self.bound.as_ref().map(Bound::reason);
+                self.force();
+            }
             Some(Order::End) => self.end(),
             None => {
                 self.reading.orders = false;
@@ -381,11 +425,16 @@ impl Live {
         if timeout(DRAIN_LIMIT, rest).await.is_err() {
             tracing::warn!(pid = self.pid, "something outside its tree holds an agent's pipes open");
         }
-        let how = told.how.unwrap_or_else(|| match status {
+        let over = self.bound.as_mut().and_then(|bound| bound.over(&told, &mut self.unfit));
+        if let Some(bound) = self.bound.take() {
+            bound.close().await;
+        }
+        let how = told.how().unwrap_or_else(|| match status {
             Some(status) => format!("its holder ended too ({status})"),
             None => "its holder is lost".to_owned(),
         });
         let reason = self.unfit.take().unwrap_or_else(|| format!("the agent's process ended: {how}"));
+        let reason = over.map_or(reason.clone(), |over| format!("{reason}; {over}"));
         let reason = match self.tail.shown(&self.secrets) {
             Some(tail) => format!("{reason}; the end of its standard error:\n{tail}"),
             None => reason,
@@ -400,8 +449,8 @@ impl Live {
         let mut told = Told::default();
         while let Ok(Ok(Line::Text(line))) = timeout(DRAIN_LIMIT, self.reports.next()).await {
             match Report::read(&line) {
-                Some(Report::Exited(status)) => told.how = Some(format!("exit status {status}")),
-                Some(Report::Signaled(signal)) => told.how = Some(format!("signal {signal}")),
+                Some(Report::Exited(status)) => told.status = Some(status),
+                Some(Report::Signaled(signal)) => told.signal = Some(signal),
                 Some(Report::TreeGone) => told.tree_gone = true,
                 Some(Report::Exposed(_) | Report::Together(_) | Report::Failed(_) | Report::Started(_))
                 | None => {}
@@ -414,49 +463,18 @@ impl Live {
 /// What a holder told of the end.
 #[derive(Default)]
 struct Told {
-    /// How the agent's main process ended, in words.
-    how: Option<String>,
+    /// With which status the agent's main process ended.
+    status: Option<i32>,
+    /// By which signal it was ended.
+    signal: Option<i32>,
     /// Whether nothing is left of its tree. A holder that was killed cannot know.
     tree_gone: bool,
 }
 
-/// Lines that wait to be written.
-#[derive(Default)]
-struct Waiting {
-    lines: VecDeque<(Vec<u8>, Option<RunId>)>,
-    /// Bytes of the first line that were written.
-    begun: usize,
-    /// Bytes of all lines.
-    bytes: usize,
-}
-
-impl Waiting {
-    fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
-    fn push(&mut self, line: Vec<u8>, run: Option<RunId>) {
-        self.bytes += line.len();
-        self.lines.push_back((line, run));
-    }
-
-    /// Takes note of bytes that were written; gives the run whose prompt is complete by that.
-    fn written(&mut self, bytes: usize) -> Option<RunId> {
-        self.begun += bytes;
-        if self.lines.front().is_none_or(|(line, _)| self.begun < line.len()) {
-            return None;
-        }
-        self.begun = 0;
-        let (line, run) = self.lines.pop_front()?;
-        self.bytes -= line.len();
-        run
-    }
-}
-
-/// Writes as much of the first line as the pipe takes. Dropping the future loses nothing.
-async fn write(stdin: &mut Option<ChildStdin>, waiting: &Waiting) -> std::io::Result<usize> {
-    match (stdin, waiting.lines.front()) {
-        (Some(stdin), Some((line, _))) => stdin.write(&line[waiting.begun..]).await,
-        (None, _) | (_, None) => Ok(0),
+impl Told {
+    /// How the agent's main process ended, in words.
+    fn how(&self) -> Option<String> {
+        let status = self.status.map(|status| format!("exit status {status}"));
+        status.or_else(|| self.signal.map(|signal| format!("signal {signal}")))
     }
 }

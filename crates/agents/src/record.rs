@@ -28,6 +28,9 @@ struct Entry {
     boot: String,
     /// The holder, and what it started.
     roots: BTreeSet<Name>,
+    /// The control group that the tree is in, if it has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<PathBuf>,
 }
 
 impl Record {
@@ -37,7 +40,7 @@ impl Record {
         let (Some(boot), Some(name)) = (platform::boot(), platform::name_of(holder)) else { return Ok(None) };
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let file = folder.join(format!("{}.json", epoch.0));
-        let record = Self { file, entry: Entry { boot, roots: BTreeSet::from([name]) } };
+        let record = Self { file, entry: Entry { boot, roots: BTreeSet::from([name]), group: None } };
         record.store()?;
         Ok(Some(record))
     }
@@ -48,6 +51,12 @@ impl Record {
         if let Err(error) = self.store() {
             tracing::warn!(%error, "the process of an agent could not be added to its record");
         }
+    }
+
+    /// Adds the control group that the tree is in, before anything starts in it.
+    pub(crate) fn put_in(&mut self, group: &Path) -> io::Result<()> {
+        self.entry.group = Some(group.to_owned());
+        self.store()
     }
 
     /// Takes the record away: nothing is left of the tree.
@@ -72,8 +81,11 @@ pub(crate) fn sweep(folder: &Path) -> usize {
     let files: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
     let boot = platform::boot();
     let entries = files.iter().filter_map(|file| serde_json::from_slice::<Entry>(&fs::read(file).ok()?).ok());
-    let roots = entries.filter(|entry| Some(&entry.boot) == boot.as_ref()).flat_map(|entry| entry.roots);
+    let entries: Vec<Entry> = entries.filter(|entry| Some(&entry.boot) == boot.as_ref()).collect();
+    let roots = entries.iter().flat_map(|entry| entry.roots.iter().copied());
     let killed = platform::kill_named(&roots.collect());
+    let groups = entries.iter().filter_map(|entry| entry.group.as_deref());
+    let killed = killed + groups.map(platform::sweep_group).sum::<usize>();
     for file in files {
         if let Err(error) = fs::remove_file(&file) {
             tracing::warn!(%error, file = %file.display(), "the record of an agent's process stays");

@@ -385,6 +385,7 @@ impl Session {
             Update::Plan(plan) => Update::Plan(self.shown(&plan, PLAN_CHARS_MAX)),
             update @ (Update::Used(_)
             | Update::Compacted
+            | Update::Notice(_)
             | Update::PermissionRejected { .. }
             | Update::Other) => update,
         };

@@ -12,8 +12,8 @@ use server::settings::Settings;
 
 use crate::failure::{Failure, Kind};
 use draft::Draft;
-pub(crate) use key::parse_duration;
 use key::{Given, Key, Source};
+pub(crate) use key::{parse_amount, parse_duration};
 
 /// The environment as it was when the command began. An empty variable counts as absent.
 #[derive(Clone, Debug, Default)]

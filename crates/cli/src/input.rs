@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::parse_duration;
+use crate::config::{parse_amount, parse_duration};
 use crate::failure::{Failure, Kind};
 
 /// Bytes that a message or a file of instructions holds at most.
@@ -124,6 +124,11 @@ fn bounded(name: &str, from: impl Read, bytes_max: u64) -> Result<Vec<u8>, Failu
         return Err(Failure::new(Kind::Invalid, format!("{name} has more than {bytes_max} bytes")));
     }
     Ok(bytes)
+}
+
+/// An amount of memory such as `2GiB`.
+pub(crate) fn memory(text: &str) -> Result<u64, String> {
+    parse_amount(text).ok_or_else(|| "not an amount of memory such as 2GiB or 512MiB".to_owned())
 }
 
 #[cfg(test)]

@@ -369,7 +369,7 @@ impl Engine {
         let backoffs = failed
             .map(|(key, wait)| (key.clone(), now.wall.after(wait.until.ms.saturating_sub(now.mono.ms))))
             .collect();
-        Board { at: now.wall, states, queues, asking, backoffs }
+        Board { at: now.wall, states, queues, asking, backoffs, memory: BTreeMap::new() }
     }
 
     /// Whether no process is alive.

@@ -73,6 +73,7 @@ pub(crate) struct Metrics {
     processes: Family<Process, Gauge>,
     followers: Gauge,
     database: Gauge,
+    memory: Gauge,
 }
 
 impl Metrics {
@@ -92,6 +93,7 @@ impl Metrics {
             processes: Family::default(),
             followers: Gauge::default(),
             database: Gauge::default(),
+            memory: Gauge::default(),
         };
         metrics.registry = Arc::new(metrics.registered());
         metrics.tally(&Tally::default(), &Tally::default());
@@ -129,6 +131,12 @@ impl Metrics {
         all.register("runs_queued", "Runs that wait for their turn", self.queued.clone());
         all.register("agent_processes", "Processes of agents, by state", self.processes.clone());
         all.register("events_followers", "Readers of live events", self.followers.clone());
+        all.register_with_unit(
+            "agent_memory",
+            "Memory of all processes of agents together",
+            Unit::Bytes,
+            self.memory.clone(),
+        );
         all.register_with_unit(
             "database",
             "Size of the database with its log",
@@ -204,6 +212,7 @@ impl Metrics {
             self.processes.get_or_create(&Process { state }).set(gauge(count(states)));
         }
         self.followers.set(gauge(followers));
+        self.memory.set(i64::try_from(board.memory.values().sum::<u64>()).unwrap_or(i64::MAX));
         self.database.set(i64::try_from(database_bytes).unwrap_or(i64::MAX));
         let mut text = String::new();
         prometheus_text::encode(&mut text, &self.registry)?;

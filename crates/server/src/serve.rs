@@ -100,12 +100,12 @@ pub async fn serve(
         data: data.clone(),
         env: settings.env,
         sight: settings.sight,
+        memory_max: settings.memory_max,
         time: settings.time,
         guide: settings.guide.clone(),
         tools: ToolAccess { tokens: Tokens::default(), site: site.clone(), bridge: settings.bridge },
     };
-    sweep(&start);
-    tell_refusals(&settings.holder, &start).await;
+    make_way(&settings.holder, &start, &store).await?;
     first_start(&mut store, &settings.owner, &settings.guide, clock.now().wall)?;
     let owner = owner(&store)?;
     let link = owner_link(&mut store, &owner, &site, clock.now().wall)?;
@@ -202,9 +202,13 @@ fn keep_memory() {
     }
 }
 
-/// Says what this system does not let be kept from agents (6.11), before the first one runs.
-async fn tell_refusals(holder: &[String], start: &StartAgents) {
-    let refused = agents::trial(holder, &start.records(), &start.trial(holder)).await;
+/// Before the first agent runs: ends what a server before this one left (6.8), and says what this system does not let
+/// be kept from agents (6.11).
+async fn make_way(holder: &[String], start: &StartAgents, store: &Sqlite) -> Result<(), storage::Error> {
+    sweep(start);
+    let limits = store.bindings(None)?.into_iter().filter_map(|binding| binding.spec.memory_max);
+    let limit = limits.chain(start.memory_max).next();
+    let refused = agents::trial(holder, &start.records(), &start.trial(holder, limit)).await;
     for notice in &refused.notices {
         tracing::warn!("{notice}");
     }
@@ -213,6 +217,7 @@ async fn tell_refusals(holder: &[String], start: &StartAgents) {
             "as root, agents can read each other's environment: give the server a user of its own"
         );
     }
+    Ok(())
 }
 
 /// Ends what a server that was killed left behind: its holders could not, where they were stopped or killed too (6.8).

@@ -34,6 +34,8 @@ pub struct Settings {
     pub time: TimeLimits,
     /// Whose processes agents see: their own.
     pub sight: Sight,
+    /// Bytes of memory that an agent's processes may have together: no limit.
+    pub memory_max: Option<u64>,
     /// Program and arguments of the holder, before `-- COMMAND`: `[highwater, hold]`.
     pub holder: Vec<String>,
     /// Program and arguments of the built-in agent: `[highwater, guide]`.

@@ -226,7 +226,8 @@ impl Worker {
             Ask::Request(asked) => Some(Job::Asked(asked)),
             Ask::Board(answer) => {
                 // Whoever asked may have gone.
-                let _ = answer.send(self.engine.board(self.clock.now()));
+                let board = Board { memory: self.agents.memory(), ..self.engine.board(self.clock.now()) };
+                let _ = answer.send(board);
                 None
             }
             Ask::TryWrite(answer) => {

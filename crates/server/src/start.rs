@@ -26,6 +26,8 @@ pub(crate) struct StartAgents {
     pub(crate) env: Vec<(String, String)>,
     /// Whose processes agents see.
     pub(crate) sight: Sight,
+    /// Bytes of memory that an agent may have which has no limit of its own.
+    pub(crate) memory_max: Option<u64>,
     /// Limits of waiting.
     pub(crate) time: TimeLimits,
     /// Program and arguments of the guide: where this very program is today.
@@ -65,8 +67,9 @@ impl StartAgents {
         spec
     }
 
-    /// For a process that only shows what the system lets be hidden: the holder's own program, which ends at once.
-    pub(crate) fn trial(&self, holder: &[String]) -> Spec {
+    /// For a process that only shows what the system lets be hidden and, with a limit, bounded: the holder's own
+    /// program, which ends at once.
+    pub(crate) fn trial(&self, holder: &[String], memory_max: Option<u64>) -> Spec {
         Spec {
             command: holder.iter().take(1).cloned().chain(["--version".to_owned()]).collect(),
             cwd: PathBuf::from("/"),
@@ -80,6 +83,7 @@ impl StartAgents {
             reload: None,
             hide: Some(Hide { folder: self.data.clone(), but: PathBuf::from("/") }),
             sight: self.sight,
+            memory_max,
             mark: self.mark(),
             limits: self.time,
         }
@@ -100,6 +104,7 @@ impl StartAgents {
             before: None,
             hide: Some(Hide { folder: self.data.clone(), but: self.own_folder(binding) }),
             sight: self.sight,
+            memory_max: self.memory_max(binding.spec.memory_max),
             mark: self.mark(),
             limits: self.limits(binding),
         }
@@ -113,6 +118,11 @@ impl StartAgents {
             turn: own.turn_ms.map_or(self.time.turn, Duration::from_millis),
             ..self.time
         }
+    }
+
+    /// How much memory an agent may have.
+    pub(crate) fn memory_max(&self, own: Option<u64>) -> Option<u64> {
+        own.or(self.memory_max)
     }
 
     /// The mark of all processes of this data folder's agents.

@@ -342,6 +342,9 @@ pub struct AddAgent {
     /// Milliseconds that a turn of it may take, 10 to seven days; absent: the server's `turn_limit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_limit_ms: Option<u64>,
+    /// Bytes of memory that its processes may have together, from 16 MiB; as the server's configuration says if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
 }
 
 /// An agent in a channel.
@@ -401,6 +404,14 @@ pub struct Agent {
     /// Its own limit of a turn.
     #[schema(required = true)]
     pub turn_limit_ms: Option<u64>,
+    /// Bytes of memory that its processes may have together, if they have a limit.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub memory_limit_bytes: Option<u64>,
+    /// Bytes that they have, as measured within the last seconds; null where nothing lives or was measured yet.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub memory_bytes: Option<u64>,
 }
 
 /// A preset.

@@ -89,6 +89,8 @@ pub struct NewBinding {
     pub permissions: PermissionRules,
     /// Limits of its turns.
     pub limits: OwnLimits,
+    /// Bytes of memory that its processes may have together; `None`: as many as the server's configuration says.
+    pub memory_max: Option<u64>,
 }
 
 /// A binding.

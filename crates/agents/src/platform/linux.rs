@@ -6,6 +6,8 @@ use rustix::process::{Pid, Signal};
 
 use super::Force;
 
+#[path = "linux/group.rs"]
+mod group;
 #[path = "linux/hide.rs"]
 mod hide;
 #[path = "linux/mounts.rs"]
@@ -15,8 +17,9 @@ mod namespace;
 #[path = "linux/process.rs"]
 mod process;
 
+pub(crate) use group::Group;
 pub(crate) use namespace::{begin, handle, set_apart};
-pub(crate) use process::{boot, kill_marked, kill_named, name_of, signal_tree};
+pub(crate) use process::{boot, kill_marked, kill_named, name_of, signal_tree, sweep_group, weigh};
 
 /// Makes this process the parent of every descendant whose own parent ends.
 pub(crate) fn adopt_orphans() -> io::Result<()> {

@@ -1,12 +1,14 @@
 //! Systems without subreapers and namespaces: the agent's process group stands for its tree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use rustix::process::Pid;
 
-use super::{Force, Name, Refused};
+use super::{Force, Name, Refused, Weight};
 use crate::message::{Hide, Sight};
 
 /// There is no way to adopt orphans here.
@@ -51,6 +53,42 @@ pub(crate) fn boot() -> Option<String> {
 
 /// None has a name here.
 pub(crate) fn kill_named(_names: &BTreeSet<Name>) -> usize {
+    0
+}
+
+/// Nothing is measured here.
+pub(crate) fn weigh(_holders: &[u32]) -> BTreeMap<u32, Weight> {
+    BTreeMap::new()
+}
+
+/// There are no control groups here.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Group(Infallible);
+
+impl Group {
+    /// There are none here.
+    pub(crate) fn bound(_max: u64, _process: u32) -> Result<Self, String> {
+        Err("this system has no control groups".to_owned())
+    }
+
+    /// Of one that cannot be.
+    pub(crate) fn folder(&self) -> &Path {
+        match self.0 {}
+    }
+
+    /// Of one that cannot be.
+    pub(crate) fn kills(&self) -> u64 {
+        match self.0 {}
+    }
+
+    /// Of one that cannot be.
+    pub(crate) fn remove(&self) {
+        match self.0 {}
+    }
+}
+
+/// Nothing was left in one.
+pub(crate) fn sweep_group(_folder: &Path) -> usize {
     0
 }
 

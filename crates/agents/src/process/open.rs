@@ -13,11 +13,13 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 use super::FORCE_LIMIT;
+use super::bound::Bound;
 use crate::hold::Plan;
 use crate::lines::{Line, LineReader};
 use crate::mark::Mark;
+use crate::memory::amount;
 use crate::message::{Hide, Sight, Spec};
-use crate::platform::{self, Name};
+use crate::platform::{self, Group, Name};
 use crate::record::Record;
 use crate::report::Report;
 use crate::spawn::{self, Held};
@@ -44,6 +46,8 @@ pub(super) struct Opened {
     pub(super) control: OwnedWriteHalf,
     /// To be closed when nothing is left of the tree.
     pub(super) record: Option<Record>,
+    /// How much memory it may have.
+    pub(super) bound: Option<Bound>,
     /// Whose processes the agent sees.
     pub(super) sight: Sight,
     /// Things to tell people.
@@ -58,7 +62,10 @@ pub(super) async fn open(holder: &Arc<[String]>, spec: &Spec, mark: &Mark) -> Re
         let plan =
             Plan::new(&spec.command, hide.clone(), sight).ok_or_else(|| "its command is empty".to_owned())?;
         match attempt(holder, spec, mark, &plan).await {
-            Ok(opened) => return Ok(Opened { notices, sight, ..opened }),
+            Ok(opened) => {
+                notices.extend_from_slice(&opened.notices);
+                return Ok(Opened { notices, sight, ..opened });
+            }
             // A holder that failed half-way may stand in a namespace where the agent could not work: a new one.
             Err(NotOpened::Exposed(reason)) if hide.is_some() => {
                 hide = None;
@@ -89,11 +96,15 @@ pub async fn trial(holder: &[String], records: &Path, spec: &Spec) -> Trial {
     let mark = Mark::new(&spec.mark, &records.into(), Epoch(0));
     match open(&holder.into(), spec, &mark).await {
         Ok(opened) => {
-            let Opened { mut child, pid, stdin, stdout, stderr, control, record, notices, sight, .. } =
-                opened;
+            let Opened {
+                mut child, pid, stdin, stdout, stderr, control, record, bound, notices, sight, ..
+            } = opened;
             drop((stdin, stdout, stderr, control));
             gone(&mut child, pid, &mark).await;
             record.into_iter().for_each(Record::close);
+            if let Some(bound) = bound {
+                bound.close().await;
+            }
             Trial { sight, notices }
         }
         Err(reason) => {
@@ -110,7 +121,8 @@ enum NotOpened {
 }
 
 async fn attempt(holder: &Arc<[String]>, spec: &Spec, mark: &Mark, plan: &Plan) -> Result<Opened, NotOpened> {
-    let (held, pid, mut record) = start(holder, spec, mark, plan).await.map_err(NotOpened::Failed)?;
+    let Begun { held, pid, mut record, bound, notices } =
+        start(holder, spec, mark, plan).await.map_err(NotOpened::Failed)?;
     let Held { mut child, stdin, stdout, stderr, control } = held;
     let (reports, mut control) = control.into_split();
     let mut reports = LineReader::new(reports);
@@ -121,13 +133,16 @@ async fn attempt(holder: &Arc<[String]>, spec: &Spec, mark: &Mark, plan: &Plan) 
             if let (Some(record), Some(agent)) = (&mut record, agent) {
                 record.add(agent);
             }
-            let (sight, notices) = (plan.sight, Vec::new());
-            Ok(Opened { child, pid, stdin, stdout, stderr, reports, control, record, sight, notices })
+            let sight = plan.sight;
+            Ok(Opened { child, pid, stdin, stdout, stderr, reports, control, record, bound, sight, notices })
         }
         Err(why) => {
             drop((stdin, stdout, stderr, control));
             gone(&mut child, pid, mark).await;
             record.into_iter().for_each(Record::close);
+            if let Some(bound) = bound {
+                bound.close().await;
+            }
             Err(why)
         }
     }
@@ -163,25 +178,49 @@ async fn gone(child: &mut Child, pid: u32, mark: &Mark) {
     }
 }
 
-/// Starts the holder, which waits, and records it. On a thread of its own: making the folder or starting the program
-/// can hang on a file system.
-async fn start(
-    holder: &Arc<[String]>,
-    spec: &Spec,
-    mark: &Mark,
-    plan: &Plan,
-) -> Result<(Held, u32, Option<Record>), String> {
+/// A holder that waits for its word.
+struct Begun {
+    held: Held,
+    pid: u32,
+    record: Option<Record>,
+    bound: Option<Bound>,
+    /// Things to tell people.
+    notices: Vec<String>,
+}
+
+/// Starts the holder, which waits, records and bounds it. On a thread of its own: making the folder or starting the
+/// program can hang on a file system.
+async fn start(holder: &Arc<[String]>, spec: &Spec, mark: &Mark, plan: &Plan) -> Result<Begun, String> {
     let (holder, spec, mark, plan) = (Arc::clone(holder), spec.clone(), mark.clone(), plan.clone());
     let started = tokio::task::spawn_blocking(move || {
         make_folders(&spec)?;
         let held = spawn::holder(&holder, &spec, &plan.words())
             .map_err(|error| format!("the holder {} could not be started: {error}", holder.join(" ")))?;
         let pid = held.child.id().ok_or_else(|| "the holder ended at once".to_owned())?;
-        let record =
-            mark.record(pid).map_err(|error| format!("its process could not be recorded: {error}"))?;
-        Ok((held, pid, record))
+        let not_recorded = |error| format!("its process could not be recorded: {error}");
+        let mut record = mark.record(pid).map_err(not_recorded)?;
+        let mut notices = Vec::new();
+        let bound = spec.memory_max.map(|max| Bound::new(max, bounded(max, pid, &mut notices)));
+        if let (Some(record), Some(group)) = (&mut record, bound.as_ref().and_then(Bound::group)) {
+            record.put_in(group.folder()).map_err(not_recorded)?;
+        }
+        Ok(Begun { held, pid, record, bound, notices })
     });
     started.await.map_err(|error| format!("the holder could not be started: {error}"))?
+}
+
+/// The control group that the holder was put into; without one that is told.
+fn bounded(max: u64, holder: u32, notices: &mut Vec<String>) -> Option<Group> {
+    match Group::bound(max, holder) {
+        Ok(group) => Some(group),
+        Err(reason) => {
+            notices.push(format!(
+                "the system does not keep the agent to its memory limit of {}, so it is measured: {reason}",
+                amount(max)
+            ));
+            None
+        }
+    }
 }
 
 /// Makes the agent's own folder, which is bound back over the hidden one and must be there for that, and the one that

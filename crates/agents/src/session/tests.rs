@@ -41,6 +41,7 @@ fn spec(system_prompt: Option<&str>, model: Option<&str>) -> Spec {
         trust: None,
         before: None,
         sight: crate::message::Sight::All,
+        memory_max: None,
         mark: String::new(),
         limits: LIMITS,
     }

@@ -5,6 +5,7 @@
 mod before;
 mod errands;
 mod hiding;
+mod limits;
 mod memory;
 mod misbehaviour;
 mod prying;

@@ -108,6 +108,7 @@ impl World {
             trust: None,
             before: None,
             sight: sights()[0],
+            memory_max: None,
             mark: self.mark(),
             limits: LIMITS,
         }
@@ -252,6 +253,16 @@ impl Drop for World {
     fn drop(&mut self) {
         assert!(self.done || std::thread::panicking(), "a test has to end its world");
     }
+}
+
+/// Waits until something is true that no event tells.
+pub(crate) async fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let waits = async {
+        while !is_true() {
+            tokio::task::yield_now().await;
+        }
+    };
+    assert!(timeout(DEADLINE, waits).await.is_ok(), "still not: {what}");
 }
 
 pub(crate) fn key() -> Key {

@@ -84,6 +84,10 @@ pub(crate) struct Add {
     /// How long a turn of it may take, such as 4h [default: the server's turn_limit]
     #[arg(long, value_name = "TIME", value_parser = limit)]
     turn_limit: Option<u64>,
+    /// How much memory it may have with all that it starts, such as 2GiB: what takes more is ended [default: the
+    /// server's memory_limit]
+    #[arg(long, value_name = "SIZE", value_parser = input::memory)]
+    memory_limit: Option<u64>,
     /// File with instructions of its own, at most 64 KiB of text
     #[arg(long, value_name = "FILE")]
     instructions: Option<PathBuf>,
@@ -228,6 +232,7 @@ impl Add {
             permissions: self.rules.of_new()?,
             inactivity_limit_ms: self.inactivity_limit,
             turn_limit_ms: self.turn_limit,
+            memory_limit_bytes: self.memory_limit,
         };
         let call = Call::post(&["channels", &self.channel, "agents"]);
         let client = context.client()?;
@@ -249,7 +254,7 @@ impl Add {
     }
 }
 
-const HEAD: [&str; 7] = ["AGENT", "CHANNEL", "PRESET", "STATE", "OPEN RUNS", "DELIVERY", "SESSION"];
+const HEAD: [&str; 8] = ["AGENT", "CHANNEL", "PRESET", "STATE", "OPEN RUNS", "MEMORY", "DELIVERY", "SESSION"];
 
 /// Agents as a table.
 pub(super) fn list(agents: &[wire::Agent]) -> String {
@@ -259,24 +264,26 @@ pub(super) fn list(agents: &[wire::Agent]) -> String {
 
 /// The same with their commands.
 fn list_wide(agents: &[wire::Agent]) -> String {
-    let rows: Vec<[String; 8]> = agents
+    let rows: Vec<[String; 9]> = agents
         .iter()
         .map(|agent| {
-            let [handle, channel, preset, state, open, delivery, session] = row(agent);
-            [handle, channel, preset, state, open, delivery, session, command(agent)]
+            let [handle, channel, preset, state, open, memory, delivery, session] = row(agent);
+            [handle, channel, preset, state, open, memory, delivery, session, command(agent)]
         })
         .collect();
-    let [handle, channel, preset, state, open, delivery, session] = HEAD;
-    display::table([handle, channel, preset, state, open, delivery, session, "COMMAND"], &rows, "no agents")
+    let [handle, channel, preset, state, open, memory, delivery, session] = HEAD;
+    let head = [handle, channel, preset, state, open, memory, delivery, session, "COMMAND"];
+    display::table(head, &rows, "no agents")
 }
 
-fn row(agent: &wire::Agent) -> [String; 7] {
+fn row(agent: &wire::Agent) -> [String; 8] {
     [
         format!("@{}", agent.handle),
         agent.channel.clone(),
         agent.preset.clone(),
         state(agent),
         agent.open_runs.to_string(),
+        memory(agent),
         word(agent.delivery).to_owned(),
         session_word(agent.session).to_owned(),
     ]
@@ -289,6 +296,18 @@ fn state(agent: &wire::Agent) -> String {
         (true, Some(hold), _) => format!("held since {}", hold.run_id),
         (true, None, "saved") => "saved, reloads at next mention".to_owned(),
         (true, None, state) => state.to_owned(),
+    }
+}
+
+/// What an agent's processes have, and what they may have.
+fn memory(agent: &wire::Agent) -> String {
+    // A measured amount is whole mebibytes.
+    let has = agent.memory_bytes.map(|bytes| format!("{} MiB", bytes.div_ceil(1 << 20)));
+    match (has, agent.memory_limit_bytes.map(agents::amount)) {
+        (Some(has), Some(max)) => format!("{has} of {max}"),
+        (Some(has), None) => has,
+        (None, Some(max)) => format!("at most {max}"),
+        (None, None) => String::new(),
     }
 }
 
@@ -385,6 +404,8 @@ pub(crate) fn example() -> wire::Agent {
         hold: None,
         inactivity_limit_ms: None,
         turn_limit_ms: None,
+        memory_limit_bytes: None,
+        memory_bytes: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Settings while they are put together: defaults, over which values are set one by one.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,6 +30,9 @@ const DURATION_MIN: Duration = Duration::from_millis(10);
 /// A stopping server promises to be gone in ten seconds, and grace is part of that.
 const GRACE_MAX: Duration = Duration::from_secs(10);
 
+/// Less than this no agent starts with; more no machine has.
+const MEMORY: RangeInclusive<u64> = (16 << 20)..=(16 << 40);
+
 /// The draft.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
@@ -47,6 +51,7 @@ pub(super) struct Draft {
     events_kept: u64,
     time: TimeLimits,
     sight: Sight,
+    memory_max: Option<u64>,
     owner: Option<String>,
     log: Log,
 }
@@ -76,6 +81,7 @@ impl Draft {
                 grace: Duration::from_secs(5),
             },
             sight: Sight::Own,
+            memory_max: None,
             owner: None,
             log: Log { level: "warn".to_owned(), format: LogFormat::Text },
         }
@@ -115,6 +121,7 @@ impl Draft {
             events_kept: self.events_kept,
             time: self.time,
             sight: self.sight,
+            memory_max: self.memory_max,
             holder: programs.holder,
             guide: programs.guide,
             bridge: programs.bridge,
@@ -170,6 +177,7 @@ impl Draft {
             Key::HideProcesses => {
                 self.sight = if given.truth()? { Sight::Own } else { Sight::All };
             }
+            Key::MemoryLimit => self.memory_max = Some(given.amount(&MEMORY)?),
             Key::Owner => self.owner = Some(owner(given)?),
             Key::LogLevel => self.log.level = log::level(given.text()?)?,
             Key::LogFormat => self.log.format = log::format(&given.text()?)?,

@@ -53,6 +53,8 @@ pub(super) enum Key {
     Grace,
     /// Whether agents see their own processes alone.
     HideProcesses,
+    /// How much memory an agent may have.
+    MemoryLimit,
     /// Name of the owner.
     Owner,
     /// What is logged.
@@ -63,7 +65,7 @@ pub(super) enum Key {
 
 impl Key {
     /// All of them, in the order of the documentation.
-    pub(super) const ALL: [Self; 25] = [
+    pub(super) const ALL: [Self; 26] = [
         Self::Data,
         Self::Listen,
         Self::PublicUrl,
@@ -86,6 +88,7 @@ impl Key {
         Self::TurnLimit,
         Self::Grace,
         Self::HideProcesses,
+        Self::MemoryLimit,
         Self::Owner,
         Self::LogLevel,
         Self::LogFormat,
@@ -116,6 +119,7 @@ impl Key {
             Self::TurnLimit => "turn_limit",
             Self::Grace => "grace",
             Self::HideProcesses => "hide_processes",
+            Self::MemoryLimit => "memory_limit",
             Self::Owner => "owner",
             Self::LogLevel => "log_level",
             Self::LogFormat => "log_format",
@@ -226,6 +230,27 @@ impl Given {
         Err(format!("must be from {} to {}, not {text}", short(*range.start()), short(*range.end())))
     }
 
+    /// An amount of memory such as `2GiB`, within `range`.
+    pub(super) fn amount(self, range: &RangeInclusive<u64>) -> Result<u64, String> {
+        let text = match self {
+            Self::Word(text) | Self::Text(text) => text,
+            Self::Number(text) => {
+                return Err(format!("needs a unit, such as \"{text}MiB\" or \"{text}GiB\""));
+            }
+            Self::Truth(_) => return Err("must be an amount such as \"2GiB\", not true or false".to_owned()),
+            Self::List(_) => return Err("must be an amount such as \"2GiB\", not a list".to_owned()),
+            Self::Other(kind) => return Err(format!("must be an amount such as \"2GiB\", not {kind}")),
+        };
+        let Some(amount) = parse_amount(&text) else {
+            return Err(format!("must be an amount such as \"2GiB\" or \"512MiB\", not {text:?}"));
+        };
+        if range.contains(&amount) {
+            return Ok(amount);
+        }
+        let limit = |bytes: u64| agents::amount(bytes).replace(' ', "");
+        Err(format!("must be from {} to {}, not {text}", limit(*range.start()), limit(*range.end())))
+    }
+
     /// `true` or `false`.
     pub(super) fn truth(self) -> Result<bool, String> {
         let text = match self {
@@ -288,6 +313,19 @@ pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
         total = total.checked_add(Duration::from_millis(number.checked_mul(unit_ms)?))?;
     }
     Some(total)
+}
+
+/// `2GiB`: a whole number with its unit out of KiB, MiB, GiB.
+pub(crate) fn parse_amount(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let unit = match text[digits..].trim_start() {
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    };
+    text[..digits].parse::<u64>().ok()?.checked_mul(unit)
 }
 
 /// A limit in its largest unit.

@@ -59,6 +59,7 @@ fn defaults() -> Settings {
             grace: Duration::from_secs(5),
         },
         sight: Sight::Own,
+        memory_max: None,
         holder: programs().holder,
         guide: programs().guide,
         bridge: programs().bridge,
@@ -212,7 +213,7 @@ fn mistakes_in_the_file_are_told_with_their_line() {
     };
     let known = "known keys: data, listen, public_url, allowed_hosts, plain_http, pool_size, idle_limit, cold_tokens, cache_lifetime, rows, lines, \
                  body_chars, max_recipients, write_rate, write_burst, permission_limit, events_kept, start_limit, inactivity_limit, turn_limit, grace, \
-                 hide_processes, owner, log_level, log_format";
+                 hide_processes, memory_limit, owner, log_level, log_format";
     check(
         "rows = 3\npoolsize = 4\n",
         ", line 2: unknown key \"poolsize\"",
@@ -408,6 +409,7 @@ fn the_documentation_tells_every_key_with_its_default() {
         (Key::TurnLimit, "`\"2h\"`"),
         (Key::Grace, "`\"5s\"`"),
         (Key::HideProcesses, "`true`"),
+        (Key::MemoryLimit, "none"),
         (Key::Owner, "`$USER`, else `$LOGNAME`, if it is a valid handle, else `owner`"),
         (Key::LogLevel, "`\"warn\"`"),
         (Key::LogFormat, "`\"text\"`"),

@@ -199,9 +199,13 @@ fn a_stopped_agent_fails_its_turn_and_is_replaced() {
 fn served_after(server: &TestServer, prepare: &str) -> Option<String> {
     let mut serve = command(Path::new("unshare"));
     let script = format!("{prepare} && exec \"$@\"");
-    serve.args(["-Ur", "sh", "-c", &script, "sh"]).arg(program_path("highwater"));
+    serve.args(["-Urm", "sh", "-c", &script, "sh"]).arg(program_path("highwater"));
     serve.args(["serve", "--listen", "127.0.0.1:0", "--data", &server.file("other")]);
-    serve.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", server.home.path());
+    serve
+        .env_clear()
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("HOME", server.home.path())
+        .env("HIGHWATER_MEMORY_LIMIT", "1GiB");
     let mut serve = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(serve.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -226,4 +230,35 @@ fn serve_says_what_the_system_refuses() {
     assert!(!nothing.contains("could not"), "{nothing}");
     check("echo 0 >/proc/sys/user/max_pid_namespaces", [false, true]);
     check("echo 0 >/proc/sys/user/max_mnt_namespaces", [true, true]);
+    let told = served_after(&server, "mount -t tmpfs none /sys/fs/cgroup").unwrap();
+    let measured = "the system does not keep the agent to its memory limit of 1 GiB, so it is measured: ";
+    assert!(told.contains(measured), "{told}");
+}
+
+#[test]
+fn an_agent_over_its_memory_limit_fails_its_run_and_nobody_elses() {
+    // Fault experiment 32: whoever keeps it to its limit on this system.
+    let server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &["--memory-limit", "64MiB"]);
+    server.add_scripted("other", "general", "log2", &[]);
+    check(&server, &hello("other"), "succeeded", "cold");
+    let asked = server.ask("general", &steps(r#"{"text":"more"},{"hog":300},{"hang":true}"#), &[]);
+    assert_eq!(asked["runs"][0]["status"], "failed", "{asked}");
+    assert_eq!(
+        asked["runs"][0]["error"],
+        "the agent was over its memory limit of 64 MiB and was ended: raise the limit, or give it less to do at a time"
+    );
+    check(&server, &hello("other"), "succeeded", "warm");
+    check(&server, &hello("echo"), "succeeded", "cold");
+    wait_until("its memory is measured", || {
+        let agents = server.json(&["agent", "list"]);
+        let echo = agents.as_array().unwrap().iter().find(|agent| agent["handle"] == "echo").unwrap();
+        assert_eq!(echo["memory_limit_bytes"], 64 << 20);
+        echo["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 100_000)
+    });
+    let table = server.ok(&["agent", "list"]);
+    assert!(table.contains(" MiB of 64 MiB"), "{table}");
+    let refused =
+        server.run(&["agent", "add", "small", "--channel", "general", "--memory-limit", "1MiB", "--", "x"]);
+    assert!(refused.code == 5 && refused.err.contains("16 MiB"), "{refused:?}");
 }

@@ -156,6 +156,7 @@ impl Engine {
                 "tool_update",
                 json!({ "id": short(&id), "status": status.as_deref().map(short), "title": title.as_deref().map(short) }),
             ),
+            Update::Notice(text) => ("notice", json!({ "text": short(&text) })),
             Update::Plan(plan) => ("plan", json!({ "text": short(&plan) })),
             Update::PermissionRejected { title, option, why } => {
                 let (title, option) = (short(&title), option.as_deref().map(short));
@@ -345,7 +346,7 @@ fn acts(update: &Update) -> bool {
         | Update::ToolUpdate { .. }
         | Update::Plan(_)
         | Update::PermissionRejected { .. } => true,
-        Update::Used(_) | Update::Compacted | Update::Other => false,
+        Update::Used(_) | Update::Compacted | Update::Notice(_) | Update::Other => false,
     }
 }
 

@@ -183,6 +183,8 @@ pub struct Board {
     pub asking: BTreeMap<RunId, Vec<PermissionId>>,
     /// Keys whose last process failed, with the time at which the next may start.
     pub backoffs: Vec<(Key, Timestamp)>,
+    /// Bytes of memory of the processes of each key, where they were measured. The engine itself knows none.
+    pub memory: BTreeMap<Key, u64>,
 }
 
 impl Default for Board {
@@ -194,6 +196,7 @@ impl Default for Board {
             queues: Vec::new(),
             asking: BTreeMap::new(),
             backoffs: Vec::new(),
+            memory: BTreeMap::new(),
         }
     }
 }

@@ -135,6 +135,7 @@ pub(super) async fn add_agent(
     app.readers.read(right).await?;
     let (preset, command) = preset::resolve(&new, &app.start.guide)?;
     app.start.check_folder(new.cwd.as_deref())?;
+    check_memory(new.memory_limit_bytes)?;
     let env = new.env.into_iter().map(|var| EnvVar { name: var.name, value: var.value }).collect();
     let new = NewBinding {
         channel: "".into(),
@@ -152,8 +153,19 @@ pub(super) async fn add_agent(
         addressed_by: new.addressed_by,
         permissions: new.permissions.into(),
         limits: OwnLimits { inactivity_ms: new.inactivity_limit_ms, turn_ms: new.turn_limit_ms },
+        memory_max: new.memory_limit_bytes,
     };
     app.binding(&who, Request::AddAgent { channel, new: Box::new(new) }).await
+}
+
+/// Less than this no agent starts with.
+const MEMORY_MIN: u64 = 16 << 20;
+
+fn check_memory(max: Option<u64>) -> Result<(), ApiError> {
+    match max.is_some_and(|max| max < MEMORY_MIN || i64::try_from(max).is_err()) {
+        true => Err(ApiError::invalid("memory_limit_bytes has to be at least 16777216 (16 MiB)")),
+        false => Ok(()),
+    }
 }
 
 /// Takes an agent out of a channel

@@ -31,6 +31,7 @@ fn the_text_tells_what_happened() {
     let board = Board {
         states: vec![(key("a"), State::Busy), (key("b"), State::Idle), (key("c"), State::WaitingForPlace)],
         queues: vec![(key("a"), runs(&["r1", "r2"])), (key("c"), runs(&["r3"]))],
+        memory: [(key("a"), 5 << 20), (key("b"), 1)].into(),
         ..Board::default()
     };
     let text = metrics.text(&board, 7, 4_096).unwrap();
@@ -53,6 +54,7 @@ fn the_text_tells_what_happened() {
         "highwater_agent_processes{state=\"working\"} 1",
         "highwater_agent_processes{state=\"warm\"} 1",
         "highwater_agent_processes{state=\"waiting\"} 1",
+        "highwater_agent_memory_bytes 5242881",
         "highwater_events_followers 7",
         "highwater_database_bytes 4096",
     ] {

@@ -28,6 +28,7 @@ fn a_relative_program_starts_from_the_agents_folder() {
         data,
         env: vec![("PATH".to_owned(), own.display().to_string()), ("HAS".to_owned(), "it".to_owned())],
         sight: Sight::Own,
+        memory_max: None,
         time: TimeLimits { start: SECOND, inactivity: SECOND, turn: SECOND, grace: SECOND },
         guide: Vec::new(),
         tools: ToolAccess {

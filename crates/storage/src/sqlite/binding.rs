@@ -15,7 +15,7 @@ macro_rules! select {
         concat!(
             "SELECT name, channel, handle, preset, command, delivery, session, supervised, env, model, cwd, \
              instructions, created_at, removed_at, addressed_by, when_cold, permissions, inactivity_ms, \
-             turn_ms FROM binding ",
+             turn_ms, memory_max FROM binding ",
             $rest
         )
     };
@@ -136,8 +136,9 @@ fn insert(
 ) -> Result<(), Error> {
     let mut insert = db.prepare_cached(
         "INSERT INTO binding (name, channel, folded, handle, preset, command, delivery, session, supervised, env,
-             model, cwd, instructions, created_at, addressed_by, when_cold, permissions, inactivity_ms, turn_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+             model, cwd, instructions, created_at, addressed_by, when_cold, permissions, inactivity_ms, turn_ms,
+             memory_max)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
     )?;
     insert.execute(rusqlite::params![
         id.as_str(),
@@ -159,6 +160,7 @@ fn insert(
         Json(&new.permissions),
         new.limits.inactivity_ms,
         new.limits.turn_ms,
+        new.memory_max,
     ])?;
     Ok(())
 }
@@ -182,6 +184,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Binding> {
             addressed_by: row.get::<_, Word<AddressedBy>>(14)?.0,
             permissions: row.get::<_, Json<_>>(16)?.0,
             limits: OwnLimits { inactivity_ms: row.get(17)?, turn_ms: row.get(18)? },
+            memory_max: row.get(19)?,
         },
         created_at: row.get::<_, Time>(12)?.0,
         removed_at: row.get::<_, Option<Time>>(13)?.map(|at| at.0),

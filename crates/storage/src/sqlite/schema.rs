@@ -17,6 +17,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0007_permissions.sql"),
     include_str!("migrations/0008_projects.sql"),
     include_str!("migrations/0009_run_life.sql"),
+    include_str!("migrations/0010_memory.sql"),
 ];
 
 /// Brings a database up to the newest of `migrations`, which are [`MIGRATIONS`] but for tests.

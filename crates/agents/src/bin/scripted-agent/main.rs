@@ -47,6 +47,7 @@
 //! | `child` FILE | starts a process that leaves group and session, is orphaned and ignores SIGTERM; its id is in FILE |
 //! | `stranger` FILE | the same, and its environment is empty |
 //! | `hydra` N | starts N lines of processes, each of which ignores SIGTERM, starts the next of its line and ends |
+//! | `hog` N | takes N MiB of memory and keeps it |
 //! | `sh` S | runs a shell command and streams what it prints, or `none` |
 //! | `look` PATH, `env` NAME | streams the sorted names in a folder, a variable's value, or `none` |
 //! | `exit` N, `signal` N | exits with that code, kills itself by that signal |

@@ -17,6 +17,8 @@ pub(super) struct Mount {
     root: PathBuf,
     /// Where.
     pub(super) at: PathBuf,
+    /// Options of the file system.
+    options: String,
 }
 
 /// All mounts, in the order in which they were made.
@@ -25,15 +27,29 @@ pub(super) fn mounts() -> io::Result<Vec<Mount>> {
 }
 
 impl Mount {
-    fn parse(line: &str) -> Option<Self> {
+    pub(super) fn parse(line: &str) -> Option<Self> {
         let (front, back) = line.split_once(" - ")?;
         let front: Vec<&str> = front.split(' ').collect();
+        let mut back = back.split(' ');
         Some(Self {
             device: (*front.get(2)?).to_owned(),
-            kind: back.split(' ').next()?.to_owned(),
+            kind: back.next()?.to_owned(),
             root: path(front.get(3)?),
             at: path(front.get(4)?),
+            options: back.nth(1).unwrap_or_default().to_owned(),
         })
+    }
+
+    /// Whether its file system has this option.
+    pub(super) fn has_option(&self, option: &str) -> bool {
+        self.options.split(',').any(|other| other == option)
+    }
+
+    /// Where a path of its file system is found; `None` outside of what is mounted.
+    pub(super) fn inside(&self, path: &Path) -> Option<PathBuf> {
+        let rest = path.strip_prefix(&self.root).ok()?;
+        let stays = rest.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        stays.then(|| self.at.components().chain(rest.components()).collect())
     }
 }
 

@@ -1,29 +1,20 @@
 //! Processes as `/proc` shows them: found by their ancestors, their environment or their name, and signalled.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::super::{Force, Name};
+use super::super::{Force, Name, Weight};
 
 /// Signals every descendant of `root` and every process of its session, but not `root`.
 pub(crate) fn signal_tree(root: u32, _agent: Option<u32>, force: Force) {
     let processes = processes();
-    let mut members = BTreeSet::from([root]);
-    loop {
-        let before = members.len();
-        let more =
-            processes.iter().filter(|process| process.session == root || members.contains(&process.parent));
-        let more: Vec<u32> = more.map(|process| process.pid).collect();
-        members.extend(more);
-        if members.len() == before {
-            break;
-        }
-    }
+    let members = tree(root, &processes);
     for process in processes.iter().filter(|process| process.pid != root && members.contains(&process.pid)) {
         process.signal(force.signal());
     }
@@ -118,6 +109,66 @@ fn add_descendants(members: &mut BTreeSet<Name>, roots: &BTreeSet<Name>, process
             return;
         }
     }
+}
+
+/// What the trees of these holders weigh, without the holders themselves.
+pub(crate) fn weigh(holders: &[u32]) -> BTreeMap<u32, Weight> {
+    let processes = processes();
+    let weigh = |holder: u32| {
+        let members = tree(holder, &processes).into_iter().filter(|pid| *pid != holder);
+        members
+            .map(weight)
+            .fold(Weight::default(), |sum, one| Weight { all: sum.all + one.all, own: sum.own + one.own })
+    };
+    holders.iter().map(|holder| (*holder, weigh(*holder))).collect()
+}
+
+/// The processes that came of a root or are in its session, and it.
+fn tree(root: u32, processes: &[Process]) -> BTreeSet<u32> {
+    let mut members = BTreeSet::from([root]);
+    loop {
+        let before = members.len();
+        let more =
+            processes.iter().filter(|process| process.session == root || members.contains(&process.parent));
+        let more: Vec<u32> = more.map(|process| process.pid).collect();
+        members.extend(more);
+        if members.len() == before {
+            return members;
+        }
+    }
+}
+
+/// What a process weighs: its share, where the system tells it, else what of it is in memory.
+fn weight(pid: u32) -> Weight {
+    let kib = |text: &str, name: &str| {
+        let kib = text.lines().find_map(|line| line.strip_prefix(name)?.trim().strip_suffix(" kB"));
+        kib.and_then(|kib| kib.trim().parse::<u64>().ok()).unwrap_or(0) * 1024
+    };
+    let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}"));
+    match read("smaps_rollup") {
+        Ok(shares) => Weight { all: kib(&shares, "Pss:"), own: kib(&shares, "Pss_Anon:") },
+        Err(_) => Weight { all: kib(&read("status").unwrap_or_default(), "VmRSS:"), own: 0 },
+    }
+}
+
+/// Kills what is left in a control group that a server of this start of the system made, and takes it away; gives the
+/// number of processes.
+pub(crate) fn sweep_group(folder: &Path) -> usize {
+    let members = || {
+        let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+        text.lines().filter_map(|line| name_of(line.parse().ok()?)).collect::<BTreeSet<Name>>()
+    };
+    let mut killed = 0;
+    for _ in 0..ROUNDS_MAX {
+        let left = members();
+        if left.is_empty() {
+            break;
+        }
+        killed += kill_named(&left);
+    }
+    // One that never was, or is the kernel's to keep, harms nothing.
+    let _ = fs::remove_dir(folder);
+    killed
 }
 
 /// The name of a process; `None` when it is gone.

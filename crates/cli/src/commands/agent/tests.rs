@@ -7,17 +7,30 @@ use super::{example, list, list_presets, list_wide, variable};
 #[test]
 fn agents_are_listed() {
     let lost = wire::Agent { handle: "bot".to_owned(), reachable: false, open_runs: 2, ..example() };
-    let agents = [example(), lost];
+    let memory_limit_bytes = Some(2 << 30);
+    let large = wire::Agent {
+        handle: "big".to_owned(),
+        memory_limit_bytes,
+        memory_bytes: Some(300 << 20),
+        ..example()
+    };
+    let bounded = wire::Agent { handle: "cap".to_owned(), memory_limit_bytes, ..example() };
+    let small = wire::Agent { handle: "tiny".to_owned(), memory_bytes: Some(1), ..example() };
+    let agents = [example(), lost, large, bounded, small];
     let expected = "\
-AGENT   CHANNEL  PRESET  STATE          OPEN RUNS  DELIVERY  SESSION
-@guide  general  guide   idle           0          lean      resident
-@bot    general  guide   not reachable  2          lean      resident
+AGENT   CHANNEL  PRESET  STATE          OPEN RUNS  MEMORY            DELIVERY  SESSION
+@guide  general  guide   idle           0                            lean      resident
+@bot    general  guide   not reachable  2                            lean      resident
+@big    general  guide   idle           0          300 MiB of 2 GiB  lean      resident
+@cap    general  guide   idle           0          at most 2 GiB     lean      resident
+@tiny   general  guide   idle           0          1 MiB             lean      resident
 ";
     assert_eq!(list(&agents), expected);
+    let agents = [example(), agents[1].clone()];
     let expected = "\
-AGENT   CHANNEL  PRESET  STATE          OPEN RUNS  DELIVERY  SESSION   COMMAND
-@guide  general  guide   idle           0          lean      resident  highwater guide
-@bot    general  guide   not reachable  2          lean      resident  highwater guide
+AGENT   CHANNEL  PRESET  STATE          OPEN RUNS  MEMORY  DELIVERY  SESSION   COMMAND
+@guide  general  guide   idle           0                  lean      resident  highwater guide
+@bot    general  guide   not reachable  2                  lean      resident  highwater guide
 ";
     assert_eq!(list_wide(&agents), expected);
 }

@@ -155,6 +155,10 @@ impl Player {
             }
             "child" => told(daemon::start(value.as_str().unwrap_or_default(), Environment::Inherited)),
             "stranger" => told(daemon::start(value.as_str().unwrap_or_default(), Environment::Empty)),
+            "hog" => {
+                let mib = usize::try_from(value.as_u64().unwrap_or_default()).unwrap_or_default();
+                Box::leak(vec![1_u8; mib << 20].into_boxed_slice());
+            }
             "hydra" => told(daemon::start_hydra(value.as_u64().unwrap_or(1))),
             "exit" => std::process::exit(i32::try_from(value.as_i64().unwrap_or_default()).unwrap_or(1)),
             "signal" => die_by(value),
