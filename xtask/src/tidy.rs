@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod documents;
+mod faults;
 mod files;
 mod map;
 
@@ -45,6 +46,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     dependencies::shape,
     dependencies::walls,
     dependencies::versions,
+    faults::feature,
     files::openings,
     files::lengths,
     files::weights,

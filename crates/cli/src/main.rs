@@ -19,6 +19,10 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+/// Tests of the rules may break them; the program cannot, whatever else it is built with.
+const _: () =
+    assert!(!delivery::faults::BREAKABLE, "`highwater` is built with the feature `faults` of `delivery`");
+
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     let first = words.next();

@@ -4,6 +4,7 @@ mod pieces;
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
+use crate::faults::{Rule, broken};
 use pieces::{Piece, pieces};
 
 /// Graphemes of a name that are kept.
@@ -21,7 +22,8 @@ const INDENTED_BREAK: &str = "\n  ";
 /// A body as it stands in a line: breaks indented, what hides shown, host literals altered.
 pub fn body(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    write_clean(text, INDENTED_BREAK, &mut out);
+    let line_break = if broken(Rule::BreaksAreIndented) { "\n" } else { INDENTED_BREAK };
+    write_clean(text, line_break, &mut out);
     out
 }
 
@@ -37,7 +39,8 @@ pub fn cut_body(text: &str, chars_max: usize) -> String {
     if fences % 2 == 1 {
         out.extend([INDENTED_BREAK, FENCE, INDENTED_BREAK]);
     }
-    let missing = text[kept.len()..].chars().count();
+    let behind = &text[kept.len()..];
+    let missing = if broken(Rule::MissingIsCounted) { text.len() } else { behind.chars().count() };
     out.push_str(&format!("… [{missing} more characters; channel_history has the full message]"));
     out
 }

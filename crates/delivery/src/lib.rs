@@ -5,6 +5,7 @@
 pub mod answer;
 pub mod channel_delivery;
 pub mod clean;
+pub mod faults;
 pub mod mention;
 pub mod model;
 pub mod payload;

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::faults::{Rule, broken};
 use crate::model::{BindingId, ChannelId, Key, RunId};
 
 /// What happened.
@@ -139,7 +140,8 @@ impl Queue {
     pub fn next_command(&mut self) -> Option<Command> {
         let (_, key) = self.free.pop_first()?;
         let line = self.lines.get_mut(&key)?;
-        let run = line.waiting.pop_front()?;
+        let run =
+            if broken(Rule::TurnsInOrder) { line.waiting.pop_back()? } else { line.waiting.pop_front()? };
         line.head = Head::Taken(run.clone());
         Some(Command::Begin { key, run })
     }

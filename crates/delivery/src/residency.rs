@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::faults::{Rule, broken};
 use crate::model::{Epoch, Key};
 use crate::time::Moment;
 use crate::turn::Lease;
@@ -210,7 +211,7 @@ impl Residency {
     pub fn handle_timeout(&mut self, now: Moment) {
         for (key, process) in &mut self.processes {
             let due = process.idle_until(self.pool.idle_ms).is_some_and(|due| due <= now);
-            if due && self.line.ticket(key).is_none() {
+            if due && self.line.ticket(key).is_none() && !broken(Rule::IdleEnds) {
                 process.phase = Phase::Doomed(EndReason::Idle);
             }
         }
@@ -244,6 +245,12 @@ impl Residency {
     /// Whether nothing is alive, starting or ending.
     pub fn is_empty(&self) -> bool {
         self.processes.is_empty()
+    }
+
+    /// How many keys have a process or want a turn.
+    pub fn keys(&self) -> usize {
+        let unplaced = self.line.iter().filter(|(_, wish)| !self.processes.contains_key(&wish.key));
+        self.processes.len() + unplaced.count()
     }
 
     fn process(&mut self, key: &Key, epoch: Epoch) -> Option<&mut Process> {
@@ -285,6 +292,9 @@ impl Residency {
     fn exited(&mut self, key: &Key, epoch: Epoch) {
         let Some(process) = self.process(key, epoch) else { return };
         let phase = process.phase;
+        if matches!(phase, Phase::Idle { .. }) && broken(Rule::DeadIsGone) {
+            return;
+        }
         self.processes.remove(key);
         match phase {
             Phase::Starting | Phase::Busy { .. } => self.line.leave(key),
@@ -296,6 +306,7 @@ impl Residency {
         let Some(process) = self.processes.get_mut(key) else { return };
         match &mut process.phase {
             Phase::Starting | Phase::Idle { .. } => process.phase = Phase::Doomed(EndReason::Fresh),
+            Phase::Busy { .. } if broken(Rule::FreshAfterTurn) => {}
             Phase::Busy { after } => *after = After::End,
             Phase::Doomed(_) | Phase::Ending => {}
         }
@@ -317,6 +328,7 @@ impl Residency {
         self.line = Line::default();
         for process in self.processes.values_mut() {
             match process.phase {
+                Phase::Idle { .. } if broken(Rule::StopEndsAll) => {}
                 Phase::Starting | Phase::Idle { .. } => process.phase = Phase::Doomed(EndReason::Shutdown),
                 Phase::Busy { .. } | Phase::Doomed(_) | Phase::Ending => {}
             }
@@ -349,7 +361,7 @@ impl Residency {
 
     /// Starts a process for the oldest wish that has none, if there is a place.
     fn start(&mut self) -> Option<Command> {
-        if self.processes.len() >= self.pool.processes_max {
+        if self.processes.len() >= self.pool.processes_max + usize::from(broken(Rule::PoolSize)) {
             return None;
         }
         let (_, wish) = self.line.iter().find(|(_, wish)| !self.processes.contains_key(&wish.key))?;
@@ -374,8 +386,10 @@ impl Residency {
             Phase::Starting | Phase::Busy { .. } | Phase::Doomed(_) | Phase::Ending => None,
         });
         // A wanted process stands here only if it gives way to an overdue wish: the last resort.
+        let order =
+            |since: Moment| if broken(Rule::LeastRecentlyUsed) { u64::MAX - since.ms } else { since.ms };
         let (_, _, epoch, key, process) =
-            idle.min_by_key(|(wanted, since, epoch, _, _)| (*wanted, *since, *epoch))?;
+            idle.min_by_key(|(wanted, since, epoch, _, _)| (*wanted, order(*since), *epoch))?;
         process.phase = Phase::Ending;
         Some(Command::End { key: key.clone(), epoch, why: EndReason::Evicted })
     }

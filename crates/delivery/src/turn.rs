@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::clean;
+use crate::faults::{Rule, broken};
 use crate::model::Policy;
 
 pub use told::{Mention, Telling, Told, UserTurn, user_turn};
@@ -63,7 +64,10 @@ pub const BYTES_PER_TOKEN: usize = 4;
 /// What is sent, by the table of 3.1. `framing` is `None` where the session has it already: as its system
 /// prompt, or in the history that it restored (3.4).
 pub fn plan(lease: Lease, framing: Option<&str>, conversation: &Conversation, policy: Policy) -> String {
+    let framing = framing.filter(|_| !broken(Rule::ColdWithFraming));
     match (lease, newest(conversation)) {
+        (Lease::Warm, Some(_)) if broken(Rule::OldTurnsOnce) => build_prompt(None, conversation, policy),
+        (Lease::Warm, Some(newest)) if broken(Rule::WarmWithoutFraming) => framed(framing, &newest),
         (Lease::Restored, Some(newest)) => framed(framing, &newest),
         (Lease::Cold, _) | (Lease::Restored | Lease::Warm, None) => {
             build_prompt(framing, conversation, policy)

@@ -34,6 +34,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use delivery::Timestamp;
+use delivery::faults::{Rule, broken};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use self::backup::{Backup, Migrated, Present, Progress, back_up, draft, restore};
@@ -146,7 +147,7 @@ impl Sqlite {
         };
         if result.is_err() && !self.connection.is_autocommit() {
             // The first error is the one to tell; SQLite undoes the rest when it is next opened.
-            let _ = self.run("ROLLBACK");
+            let _ = self.run(if broken(Rule::AllOrNothing) { "COMMIT" } else { "ROLLBACK" });
         }
         if result.is_ok() && self.scrub_due {
             self.scrub_log();

@@ -2,6 +2,7 @@
 
 use super::Case;
 use super::news::news;
+use crate::faults::{Rule, broken};
 use crate::model::{AuthorKind, Policy, Row};
 use crate::watermark::{Delivered, IdSet, Stood, Watermark};
 
@@ -56,7 +57,7 @@ fn newest_rows<'a>(case: &'a Case, mark: Option<&'a Watermark>) -> Context<'a> {
     let is_seen =
         |row: &Row| mark.is_some_and(|mark| row.created_at <= mark.last_at) || seen.contains(&row.id);
     let mut lines: Vec<_> = channel_rows(case)
-        .filter(|row| row.id != case.addressed && !is_seen(row))
+        .filter(|row| (row.id != case.addressed || broken(Rule::AddressedIsNoLine)) && !is_seen(row))
         .take(case.limits.lines)
         .map(|row| Line { row, telling: Telling::New })
         .collect();

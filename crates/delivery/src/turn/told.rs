@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::faults::{Rule, broken};
 use crate::model::Policy;
 use crate::payload::{self, Payload};
 use crate::prose::{MENTIONED, REMINDER, channel_task_brief};
@@ -61,7 +62,9 @@ impl Told {
 
     /// A turn did not succeed.
     pub fn failed(&mut self) {
-        self.payload = None;
+        if !broken(Rule::WholeAfterFailure) {
+            self.payload = None;
+        }
     }
 
     /// A new process reloaded the session: it has its history, but the next turn is full (3.6).
@@ -167,7 +170,7 @@ pub fn user_turn(mention: &Mention<'_>) -> UserTurn {
         Policy::Base | Policy::Window => false,
     };
     let told = mention.told.payload_to_build_on().filter(|_| lean);
-    let reminds = lean && (told.is_some() || mention.brief_in_system);
+    let reminds = lean && (told.is_some() || mention.brief_in_system) && !broken(Rule::BriefOnce);
     let brief = if reminds { REMINDER } else { channel_task_brief() };
     let payload = payload::render(mention.payload, mention.policy, told);
     let mut text = format!("{MENTIONED}\n\n{payload}\n\n---\n{brief}");

@@ -1,5 +1,6 @@
 //! Agents among themselves (2.7): whom an agent's message calls, and when they must wait for a person.
 
+use delivery::faults::{Rule, broken};
 use delivery::mention::leading;
 use delivery::model::AuthorKind;
 use storage::{Binding, Message, Person, Run, Store};
@@ -33,7 +34,7 @@ impl Engine {
         let bindings = store.bindings(Some(&message.channel))?;
         let known: Vec<&str> = bindings.iter().map(|binding| binding.spec.handle.as_str()).collect();
         let mut named = leading(&message.row.text, &known);
-        named.retain(|handle| *handle != own.spec.handle);
+        named.retain(|handle| *handle != own.spec.handle || broken(Rule::NeverItself));
         self.call(store, run, message, &named, now).map(|_| ())
     }
 
@@ -104,6 +105,7 @@ fn room(store: &dyn Store, run: &Run, message: &Message) -> Result<u32, ApiError
     let chain = chain(store, run, since.newest_seq)?;
     // A chain that goes on in another thread each time would be new in every place.
     let room = if chain < TURNS_MAX { TURNS_MAX.saturating_sub(since.turns) } else { 0 };
+    let room = if broken(Rule::TurnsInARow) { u32::MAX } else { room };
     Ok(room)
 }
 

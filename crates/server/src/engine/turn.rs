@@ -1,6 +1,7 @@
 //! Starting a process and staging a turn: what is sent is decided by `delivery` and stored before it is sent.
 
 use delivery::channel_delivery::{Case, Rendered, render};
+use delivery::faults::{Rule, broken};
 use delivery::model::{AuthorKind, Epoch, Key, MessageId, Policy, SessionPolicy};
 use delivery::payload::{ChannelAgent, Payload};
 use delivery::residency::{self, State};
@@ -259,6 +260,7 @@ fn why(store: &dyn Store, binding: &Binding, key: &Key, lease: Lease) -> Result<
 /// 5.3: base keeps one when supervised and resident, or saved; lean when resident or saved.
 pub(super) fn keeps_session(binding: &Binding) -> bool {
     match (binding.spec.session, binding.spec.delivery) {
+        _ if broken(Rule::NoSessionNoMark) => true,
         (SessionPolicy::Saved, _) => true,
         (SessionPolicy::Resident, Policy::Base) => binding.spec.supervised,
         (SessionPolicy::Resident, Policy::Lean | Policy::Window) => true,
@@ -311,9 +313,10 @@ fn direct_turn(
         Policy::Base | Policy::Window => usize::MAX,
     };
     let mut said = Vec::new();
-    if lease == Lease::Cold {
+    if lease == Lease::Cold || broken(Rule::OldTurnsOnce) {
         let stands = store.history(&message.channel, message.thread.as_ref(), None, limit)?;
-        let later = |id: &MessageId| *id == message.row.id || pending.contains(id);
+        let waits = |id: &MessageId| pending.contains(id) && !broken(Rule::QueuedIsNoContext);
+        let later = |id: &MessageId| *id == message.row.id || waits(id);
         said.extend(stands.into_iter().filter(|other| !later(&other.row.id)));
     }
     said.push(message.clone());

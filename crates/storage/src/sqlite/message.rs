@@ -1,5 +1,6 @@
 //! Messages: append, edit, delete, and the pages of a channel or thread.
 
+use delivery::faults::{Rule, broken};
 use delivery::model::{ChannelId, MessageId, NativeId, RunId};
 use delivery::{Author, AuthorKind, Row as Line, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -132,7 +133,7 @@ pub(super) fn append(db: &Connection, new: &NewMessage, at: Timestamp) -> Result
         new.native.as_ref().map(NativeId::as_str),
         run,
         new.text,
-        new.client_id,
+        new.client_id.as_ref().filter(|_| !broken(Rule::PostedOnce)),
         person,
     ])?;
     let kind = match new.author.kind {
@@ -218,7 +219,9 @@ fn check_text(text: &str) -> Result<(), Error> {
 }
 
 fn posted_before(db: &Connection, new: &NewMessage, person: Option<i64>) -> Result<Option<Message>, Error> {
-    let Some(client_id) = &new.client_id else { return Ok(None) };
+    let Some(client_id) = new.client_id.as_ref().filter(|_| !broken(Rule::PostedOnce)) else {
+        return Ok(None);
+    };
     if person.is_some() {
         let mut rows = db.prepare_cached(select!("WHERE m.person = ?1 AND m.client_id = ?2"))?;
         return Ok(rows.query_row((person, client_id), read).optional()?);

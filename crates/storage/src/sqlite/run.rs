@@ -1,5 +1,6 @@
 //! Runs: queued, running, ended; and their steps.
 
+use delivery::faults::{Rule, broken};
 use delivery::model::{BindingId, ChannelId, Key, MessageId, RunId};
 use delivery::{Timestamp, Watermark};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -196,8 +197,10 @@ pub(super) fn end(db: &Connection, id: &RunId, ending: &Ending, at: Timestamp) -
         session::put_told(db, run.binding, &staged.native, told)?;
     }
     let counts = match ending.status {
-        RunStatus::Succeeded | RunStatus::Declined => true,
-        RunStatus::Queued | RunStatus::Running | RunStatus::Failed | RunStatus::Cancelled => false,
+        RunStatus::Succeeded => true,
+        RunStatus::Declined => !broken(Rule::DeclineCommits),
+        RunStatus::Queued | RunStatus::Running => false,
+        RunStatus::Failed | RunStatus::Cancelled => broken(Rule::FailureCommitsNothing),
     };
     if counts {
         showing::commit(db, run.row)?;
