@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::faults::{Rule, broken};
 use crate::model::{MessageId, NativeId, Row};
 use crate::time::Timestamp;
 
@@ -26,6 +27,11 @@ pub struct Watermark {
 }
 
 impl Watermark {
+    /// Whether no mention was delivered there: pages that the session fetched alone made it (7.7).
+    pub(crate) fn covers_nothing(&self) -> bool {
+        self.last_seq == Some(0)
+    }
+
     /// Whether the mark stands before a row: by number, or by time after an import (5.1).
     pub(crate) fn is_before(&self, row: &Row) -> bool {
         match self.last_seq {
@@ -62,7 +68,7 @@ pub fn read_back<'a>(
 
 /// The watermark, if it was made for the session that will answer now (5.2); else there is none.
 pub fn watermark_for<'a>(watermark: Option<&'a Watermark>, native: &NativeId) -> Option<&'a Watermark> {
-    watermark.filter(|mark| mark.native == *native)
+    watermark.filter(|mark| mark.native == *native || broken(Rule::MarkOfItsSession))
 }
 
 /// The newest time and the highest event number among what was seen; `None` before anything was.
@@ -102,11 +108,12 @@ pub(crate) fn advance(
     let old = mark.map_or(&[][..], |mark| &mark.ids);
     let ids: Vec<_> =
         old.iter().filter(|id| !again.contains(id)).chain(delivered.ids.iter().copied()).collect();
+    let stood = if broken(Rule::MarkAdvances) { Stood::default() } else { delivered.stood };
     let newest = &ids[ids.len().saturating_sub(IDS_MAX)..];
     Some(Watermark {
         native: native.clone(),
-        last_at: mark.map(|mark| mark.last_at).max(delivered.stood.last_at)?,
-        last_seq: mark.and_then(|mark| mark.last_seq).max(delivered.stood.last_seq),
+        last_at: mark.map(|mark| mark.last_at).max(stood.last_at).or(delivered.stood.last_at)?,
+        last_seq: mark.and_then(|mark| mark.last_seq).max(stood.last_seq),
         ids: newest.iter().copied().cloned().collect(),
         waiting: delivered.waiting.iter().copied().cloned().collect(),
     })

@@ -2,6 +2,7 @@
 
 use super::Case;
 use super::context::{Context, Line, Telling};
+use crate::faults::{Rule, broken};
 use crate::model::{AuthorKind, MessageId, NativeId, Row};
 use crate::watermark::{Delivered, IdSet, Stood, Watermark};
 
@@ -12,7 +13,8 @@ pub(super) fn news<'a>(case: &'a Case, mark: Option<&'a Watermark>) -> Context<'
     let mut found = Found::default();
     for (index, row) in case.rows.iter().enumerate() {
         stood.see(row.created_at, newest_event(row));
-        if row.author.kind != AuthorKind::System && row.id != case.addressed {
+        let addressed = row.id == case.addressed && !broken(Rule::AddressedIsNoLine);
+        if row.author.kind != AuthorKind::System && !addressed {
             let is_root = case.in_thread && index == 0;
             found.sort(row, known.standing(row, is_root));
         }
@@ -21,14 +23,18 @@ pub(super) fn news<'a>(case: &'a Case, mark: Option<&'a Watermark>) -> Context<'
     // Rows come in order, so that only the told ones (at most 200) are out of place: near linear.
     lines.sort_by_key(|(place, _)| *place);
     let over = lines.len().saturating_sub(case.limits.lines);
+    let is_first_mention = mark.is_none_or(Watermark::covers_nothing);
     let keeps_first =
-        mark.is_none() && case.limits.lines > 0 && lines.first().is_some_and(|(at, _)| *at == ROOT);
-    let from = usize::from(keeps_first);
+        is_first_mention && case.limits.lines > 0 && lines.first().is_some_and(|(at, _)| *at == ROOT);
+    let from = if broken(Rule::NewestAreKept) { lines.len() - over } else { usize::from(keeps_first) };
     lines.drain(from..from + over);
     let lines: Vec<_> = lines.into_iter().map(|(_, line)| line).collect();
     let shown = lines.iter().map(|line| &line.row.id);
-    let ids = shown.chain(own).chain([&case.addressed]).collect();
-    let omitted = mark.map_or(0, |_| case.earlier.saturating_add(over as u64));
+    let addressed = (!broken(Rule::AddressedIsRemembered)).then_some(&case.addressed);
+    let ids = shown.chain(own).chain(addressed).collect();
+    let waiting = if broken(Rule::WaitingIsRemembered) { Vec::new() } else { waiting };
+    let counted = mark.filter(|_| !broken(Rule::LeftOutIsCounted));
+    let omitted = counted.map_or(0, |_| case.earlier.saturating_add(over as u64));
     Context { delivered: Some(Delivered { stood, ids, waiting }), lines, omitted }
 }
 
@@ -80,19 +86,20 @@ impl<'a> Known<'a> {
 
     fn standing(&self, row: &Row, is_root: bool) -> Standing {
         let is_new = self.mark.is_none_or(|mark| mark.is_before(row));
-        if row.native.as_ref() == Some(self.native) {
+        if row.native.as_ref() == Some(self.native) && !broken(Rule::OwnIsNoNews) {
             return if is_new { Standing::Own } else { Standing::Settled };
         }
         if self.told.contains(&row.id) {
             return self.change(row);
         }
-        let is_given_root = is_root && self.root_given;
+        let is_given_root =
+            is_root && ((self.root_given && !broken(Rule::RootIsToldOnce)) || broken(Rule::RootComesFirst));
         // A queued message behind the mark that did not wait was told, or counted, before its run was tried again.
         if is_given_root || !(is_new || self.waited.contains(&row.id)) {
             Standing::Settled
-        } else if self.pending.contains(&row.id) {
+        } else if self.pending.contains(&row.id) && !broken(Rule::QueuedIsNoContext) {
             Standing::Waits
-        } else if row.deleted_seq.is_some() {
+        } else if row.deleted_seq.is_some() && !broken(Rule::DeletedIsNeverShown) {
             Standing::Settled
         } else {
             Standing::Tells(if is_root { ROOT } else { row.seq }, Telling::New)
@@ -106,7 +113,13 @@ impl<'a> Known<'a> {
             (None, Some(edited)) => (edited, Telling::Edited),
             (None, None) => return Standing::Settled,
         };
-        if event > self.last_event { Standing::Tells(event, telling) } else { Standing::Settled }
+        let kept_back = match telling {
+            Telling::Edited => broken(Rule::EditsAreTold),
+            Telling::Deleted => broken(Rule::DeletionsAreTold),
+            Telling::New => false,
+        };
+        let is_news = event > self.last_event || broken(Rule::ChangesAreToldOnce);
+        if is_news && !kept_back { Standing::Tells(event, telling) } else { Standing::Settled }
     }
 }
 

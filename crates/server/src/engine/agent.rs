@@ -2,6 +2,7 @@
 
 use agents::{Begun, EventKind, Fault, Started, Stop, Turn, Update};
 use delivery::answer::{MESSAGE_BYTES_MAX, split};
+use delivery::faults::{Rule, broken};
 use delivery::model::{AuthorKind, Epoch, Key, NativeId, RunId, SessionPolicy};
 use delivery::residency::{self, After, EndReason};
 use delivery::turn::Lease;
@@ -33,7 +34,8 @@ impl Engine {
         now: Now,
     ) -> Result<(), ApiError> {
         let agents::Event { key, epoch, kind } = event;
-        if self.live.get(&key).is_none_or(|live| live.epoch != epoch) {
+        let is_of_now = |live: &Live| live.epoch == epoch || broken(Rule::OldEpochsAreDead);
+        if !self.live.get(&key).is_some_and(is_of_now) {
             return Ok(());
         }
         match kind {
@@ -242,7 +244,7 @@ impl Engine {
                     tell_end(store, &run, status, note, now)?;
                 }
             }
-            (RunStatus::Succeeded, None) if posts > 0 => {}
+            (RunStatus::Succeeded, None) if posts > 0 || broken(Rule::SilenceIsTold) => {}
             (RunStatus::Succeeded, None) => tell_end(store, &run, status, "(no reply)", now)?,
             (RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined, _) => {
                 tell_end(store, &run, status, error.as_deref().unwrap_or("by request"), now)?;
@@ -260,6 +262,7 @@ impl Engine {
             _ if doubted => After::End,
             SessionPolicy::Resident => After::Keep,
             SessionPolicy::Saved => After::Save,
+            SessionPolicy::Fresh if broken(Rule::FreshEachRun) => After::Keep,
             SessionPolicy::Fresh => After::End,
         }
     }

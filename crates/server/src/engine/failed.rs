@@ -1,6 +1,7 @@
 //! Turns that failed: which are tried again by themselves, and what else comes of them.
 
 use agents::{Fault, Passing};
+use delivery::faults::{Rule, broken};
 use delivery::model::{Key, RunId};
 use delivery::queue;
 use delivery::residency::{self, After};
@@ -10,8 +11,8 @@ use storage::{Again, Binding, Ending, Run, RunStatus, Store};
 
 use super::agent::change_told;
 use super::hold::Wait;
-use super::run::{read_told, say, tell_end};
-use super::{Engine, Now, host, saved};
+use super::run::{MESSAGE_DELETED, read_told, say, tell_end};
+use super::{Engine, LiveTurn, Now, host, saved};
 use crate::error::ApiError;
 
 /// Turns of one run at most, while they fail for passing reasons.
@@ -36,18 +37,25 @@ impl Engine {
         self.touched = true;
         let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
         turn.fault = Some(fault);
-        let (cancelling, written, acted) = (turn.cancelling, turn.written, turn.acted);
+        let turn = turn.clone();
+        let (cancelling, acted) = (turn.cancelling, turn.acted);
         let run = store.run(run)?;
+        let is_gone = store.message(&run.message)?.row.deleted_seq.is_some();
         let mut reason = reason.to_owned();
         match fault {
-            Fault::Passing { kind, retry_after_ms } if !acted && !cancelling => {
+            Fault::Passing { kind, retry_after_ms } if !acted && !cancelling && !is_gone => {
                 match wait_ms(run.tries, retry_after_ms) {
                     Ok(wait_ms) => return self.try_again(store, &run, kind, wait_ms, now),
                     Err(why) => reason.push_str(&why),
                 }
             }
-            Fault::Lost if !written && !cancelling && !self.tried.contains(&run.id) => {
-                return self.begin_again(store, &run, now);
+            Fault::Lost if !self.may_have_begun(&turn) => {
+                self.begin_again(store, &run, now)?;
+                // What was deleted before it was shown is never shown (4.9).
+                return match is_gone {
+                    true => self.cancel_queued(store, &run, MESSAGE_DELETED, now),
+                    false => Ok(()),
+                };
             }
             Fault::Passing { .. } | Fault::Lost | Fault::Invalid | Fault::Other => {}
         }
@@ -69,6 +77,12 @@ impl Engine {
             (RunStatus::Failed, Fault::Lost) => self.crashed(store, &run, now),
             (_, Fault::Passing { .. } | Fault::Invalid | Fault::Lost | Fault::Other) => Ok(()),
         }
+    }
+
+    /// Whether a turn whose process is gone is not begun again: its prompt may have been read, or was lost once before.
+    fn may_have_begun(&self, turn: &LiveTurn) -> bool {
+        let written = turn.written && !broken(Rule::WrittenFails);
+        written || turn.cancelling || self.tried.contains(&turn.run) || broken(Rule::UnwrittenIsTriedAgain)
     }
 
     /// Has a run wait until it is tried again. The agent may have kept its prompt: the next one is full again.

@@ -1,6 +1,7 @@
 //! Posting, editing and deleting; a message and the runs that it makes are one transaction (2.1).
 
 use delivery::answer::MESSAGE_BYTES_MAX;
+use delivery::faults::{Rule, broken};
 use delivery::mention::mentions;
 use delivery::model::{AuthorKind, MessageId};
 use delivery::queue;
@@ -9,6 +10,7 @@ use storage::{Access, Appended, Binding, Channel, Message, NewMessage, Person, R
 
 use super::admin::direct_binding;
 use super::request::key_of;
+use super::run::MESSAGE_DELETED;
 use super::{Engine, Now, Post, Reply, host};
 use crate::error::{ApiError, Code};
 use crate::{reach, rights};
@@ -128,7 +130,10 @@ impl Engine {
         named: &'a [&'a str],
         now: Now,
     ) -> Result<&'a [&'a str], ApiError> {
-        let max = usize::try_from(self.rules.max_recipients).unwrap_or(usize::MAX);
+        let max = match broken(Rule::MaxRecipients) {
+            true => usize::MAX,
+            false => usize::try_from(self.rules.max_recipients).unwrap_or(usize::MAX),
+        };
         let (first, rest) = named.split_at(named.len().min(max));
         if !rest.is_empty() {
             let text = format!("one message reaches {max} agents at most; not asked: {}", handles(rest));
@@ -170,7 +175,7 @@ impl Engine {
             store.runs_of_message(id)?.into_iter().filter(|run| run.status == RunStatus::Queued).collect();
         let message = store.delete(id, now.wall)?;
         for run in waiting {
-            self.cancel_queued(store, &run, "its message was deleted", now)?;
+            self.cancel_queued(store, &run, MESSAGE_DELETED, now)?;
         }
         Ok(Reply::Message(Box::new(message)))
     }
@@ -219,6 +224,7 @@ pub(super) fn allowed(
     let mut allowed = Vec::new();
     for binding in addressed {
         match rights::may_address(author.role, binding.spec.addressed_by) {
+            _ if broken(Rule::WhoMayAddress) => allowed.push(binding),
             Ok(()) => allowed.push(binding),
             Err(denial) => {
                 let why = reach::denied(denial, "agent", &binding.spec.handle).message;

@@ -1,6 +1,7 @@
 //! How runs end: visibly, once, and with their key free for the next.
 
 use agents::Fault;
+use delivery::faults::{Rule, broken};
 use delivery::model::{AuthorKind, Key, MessageId, RunId};
 use delivery::residency::{self, After};
 use delivery::turn::Told;
@@ -15,6 +16,9 @@ use crate::error::ApiError;
 
 /// Why sessions end with their server.
 const RESTARTED: &str = "the server was restarted";
+
+/// Why a run whose message is gone does not begin.
+pub(super) const MESSAGE_DELETED: &str = "its message was deleted";
 
 /// Why sessions end when a backup is restored.
 const RESTORED_SESSION: &str = "the server was restored from a backup";
@@ -36,6 +40,11 @@ impl Engine {
             match run.status {
                 RunStatus::Queued if restored => {
                     self.end_visibly(store, &run, RunStatus::Cancelled, RESTORED, now)?;
+                }
+                RunStatus::Queued if broken(Rule::QueuedIsPickedUp) => {}
+                RunStatus::Running if broken(Rule::BegunIsNotBegunAgain) => {
+                    store.unstage(&run.id, now.wall)?;
+                    self.enqueue(&run);
                 }
                 RunStatus::Queued => self.enqueue(&run),
                 RunStatus::Running => {
@@ -254,7 +263,7 @@ pub(super) fn say(
     };
     let new = NewMessage {
         channel: run.key.channel.clone(),
-        thread: live_thread(store, run.thread.as_ref())?,
+        thread: live_thread(store, run.thread.as_ref().filter(|_| !broken(Rule::RepliesInPlace)))?,
         author,
         native,
         run: Some(run.id.clone()),

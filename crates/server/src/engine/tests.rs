@@ -1,6 +1,7 @@
 //! The engine with a real store and pretend agents, in virtual time.
 
 mod among;
+mod found;
 mod identity;
 mod life;
 mod moved;

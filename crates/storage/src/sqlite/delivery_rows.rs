@@ -225,11 +225,13 @@ fn floor(db: &Connection, channel: i64, thread: Option<i64>, mark: &Watermark) -
     Ok(seq.optional()?.unwrap_or(0))
 }
 
-/// The roots of the threads in which a session was given something: a first mention there brings the root (4.10).
+/// The roots that a session was given by mentions in their threads: the first one there brings the root (4.10), unless it
+/// waits as a payload of its own. A watermark that pages alone made covers nothing, and so no root.
 fn given_roots(db: &Connection, channel: i64, native: &NativeId, but: &[i64]) -> Result<Vec<i64>, Error> {
     let mut rows = db.prepare_cached(
         "SELECT w.thread FROM session s JOIN watermark w ON w.binding = s.binding
-         WHERE s.native = ?2 AND w.channel = ?1 AND w.thread <> 0 AND w.native = s.native",
+         WHERE s.native = ?2 AND w.channel = ?1 AND w.thread <> 0 AND w.native = s.native
+             AND w.last_seq IS NOT 0 AND NOT EXISTS (SELECT 1 FROM json_each(w.waiting) WHERE value = 'm' || w.thread)",
     )?;
     let given = rows.query_map((channel, native.as_str()), |row| row.get(0))?;
     let given = given.collect::<Result<Vec<i64>, _>>()?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use delivery::faults::{Rule, broken};
 use delivery::model::{Key, MessageId, Policy};
 use delivery::tool_result::{self, Page, fitting};
 use delivery::watermark::{IDS_MAX, read_back, watermark_for};
@@ -86,7 +87,8 @@ impl Engine {
         page: &[Message],
     ) -> Result<(), ApiError> {
         let turn = self.live.get_mut(&caller.key).and_then(|live| live.turn.as_mut());
-        let Some(turn) = turn.filter(|_| !page.is_empty()) else { return Ok(()) };
+        let counts = !page.is_empty() && !broken(Rule::FetchedIsShown);
+        let Some(turn) = turn.filter(|_| counts) else { return Ok(()) };
         let mut fetched = turn.fetched.clone();
         fetched.take(thread, page);
         let staged = match (&fetched.turn_leaves, fetched.places.get(&fetched.own)) {
@@ -120,28 +122,16 @@ pub(in crate::engine) fn keep_fetched(
     let binding = store.binding(&key.binding)?;
     let Some(session) = store.session(key)? else { return Ok(()) };
     let caller = Caller { key: key.clone(), binding, session };
-    if !keeps_marks(&caller) {
+    // A direct conversation leaves no watermark, and needs none.
+    if !keeps_marks(&caller) || turn.fetched.turn_leaves.is_none() {
         return Ok(());
     }
     let native = &caller.session.native;
     for (place, ids) in turn.fetched.places.iter().filter(|(place, _)| **place != turn.fetched.own) {
         let stored = store.watermark(&key.binding, &key.channel, place.as_ref())?;
-        let mark = watermark_for(stored.as_ref(), native);
-        // A thread's watermark says that the session has its root.
-        let has_root = match place {
-            Some(root) => store.given(native, root)?,
-            None => true,
-        };
-        if mark.is_some() || has_root {
-            let watermark = read_back(mark, native, ids.values());
-            let (binding, channel) = (key.binding.clone(), key.channel.clone());
-            store.import_watermarks(&[PlacedWatermark {
-                binding,
-                channel,
-                thread: place.clone(),
-                watermark,
-            }])?;
-        }
+        let watermark = read_back(watermark_for(stored.as_ref(), native), native, ids.values());
+        let (binding, channel) = (key.binding.clone(), key.channel.clone());
+        store.import_watermarks(&[PlacedWatermark { binding, channel, thread: place.clone(), watermark }])?;
     }
     Ok(())
 }
