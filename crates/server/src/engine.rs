@@ -7,7 +7,10 @@ mod activity;
 mod admin;
 mod agent;
 mod among;
+mod apart;
+mod board;
 mod failed;
+mod footprint;
 mod hold;
 mod identity;
 mod import;
@@ -40,6 +43,7 @@ pub use self::activity::Activity;
 use self::admin::add_channel;
 pub(crate) use self::admin::{check_channel_name, check_name};
 pub(crate) use self::failed::{TRIES_MAX, seconds};
+pub use self::footprint::Footprint;
 pub(crate) use self::hold::CRASHES_MAX;
 pub(crate) use self::identity::check_topic;
 pub use self::identity::{Act, ChannelChanges};
@@ -346,30 +350,6 @@ impl Engine {
     /// What was counted since [`Self::recover`].
     pub fn tally(&self) -> Tally {
         self.tally
-    }
-
-    /// How processes and queues stand.
-    pub fn board(&self, now: Now) -> Board {
-        let mut keys: Vec<&Key> = self.live.keys().chain(self.open.values().map(|(key, _)| key)).collect();
-        keys.sort();
-        keys.dedup();
-        let states = keys.iter().map(|key| ((*key).clone(), self.residency.state(key))).collect();
-        let queues = keys
-            .iter()
-            .map(|key| {
-                let current = self.queue.current(key).cloned();
-                ((*key).clone(), current.into_iter().chain(self.queue.waiting(key)).collect())
-            })
-            .collect();
-        let mut asking: BTreeMap<RunId, Vec<PermissionId>> = BTreeMap::new();
-        for run in self.cards.values().map(permission::Waiting::run) {
-            asking.entry(run.clone()).or_insert_with(|| self.cards_of(run));
-        }
-        let failed = self.waits.iter().filter(|(_, wait)| wait.run.is_none());
-        let backoffs = failed
-            .map(|(key, wait)| (key.clone(), now.wall.after(wait.until.ms.saturating_sub(now.mono.ms))))
-            .collect();
-        Board { at: now.wall, states, queues, asking, backoffs, memory: BTreeMap::new() }
     }
 
     /// Whether no process is alive.

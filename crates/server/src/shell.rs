@@ -247,7 +247,7 @@ impl Worker {
         let events_kept = self.log.events_kept;
         let committed = self.store.atomic(&mut |tx| {
             for job in &jobs {
-                answers.push(step(engine, tx, job, now)?);
+                answers.push(engine.step_apart(tx, &job.input(), now)?);
             }
             tx.prune_log(events_kept)
         });
@@ -396,42 +396,6 @@ fn tell_notices(event: &agents::Event) {
         for notice in &started.notices {
             tracing::warn!(binding = %event.key.binding, notice);
         }
-    }
-}
-
-/// One step in a savepoint of its own. An error that left memory as it was undoes the step alone; one that did not,
-/// or that the store itself made, undoes the batch.
-fn step(
-    engine: &mut Engine,
-    tx: &mut dyn Store,
-    job: &Job,
-    now: Now,
-) -> Result<Result<Reply, ApiError>, storage::Error> {
-    let mut refused: Option<ApiError> = None;
-    let stepped = storage::atomically(tx, |tx| {
-        engine.step(tx, job.input(), now).map_err(|error| {
-            let failure = match error.code {
-                Code::StorageFull => storage::Error::DiskFull,
-                Code::NotFound
-                | Code::Exists
-                | Code::Conflict
-                | Code::AlreadyDecided
-                | Code::Invalid
-                | Code::Unauthorized
-                | Code::Forbidden
-                | Code::RateLimited
-                | Code::TooLarge
-                | Code::ShuttingDown
-                | Code::Internal => storage::Error::Unusable(error.message.clone()),
-            };
-            refused = Some(error);
-            failure
-        })
-    });
-    match (stepped, refused) {
-        (Ok(reply), _) => Ok(Ok(reply)),
-        (Err(_), Some(error)) if !engine.touched() && !error.is_storage_failure() => Ok(Err(error)),
-        (Err(failure), _) => Err(failure),
     }
 }
 
