@@ -12,6 +12,7 @@ mod tools;
 mod tree;
 mod vocabulary;
 mod web;
+mod world;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,6 +33,8 @@ usage: cargo xtask COMMAND
   vocabulary         write the vocabularies of the token counts anew, from OpenAI's own tokenizer
   vocabulary --check fail when they are not what would be written
   recount FOLDER…    count the simulator's requests below the folders once more, with OpenAI's own tokenizer
+  world [--seeds N]  random worlds around the engine, beside a model; --from SEED plays one again; --help says more
+  world --broken     breaks rules on purpose, and fails unless each is noticed
   bench [NAME…]      figures of the released programs beside their targets; `bench --help` names them; no part of CI";
 
 fn main() -> ExitCode {
@@ -63,6 +66,7 @@ fn run() -> Result<()> {
             let absolute: std::io::Result<Vec<PathBuf>> = folders.iter().map(std::path::absolute).collect();
             recount::folders(&root()?, &absolute?)
         }
+        ["world", arguments @ ..] => world::run(&root()?, arguments),
         ["bench", arguments @ ..] => bench::run(&root()?, arguments),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{mcp_sdk, notices, process, recount, tidy, tools, vocabulary, web};
+use crate::{mcp_sdk, notices, process, recount, tidy, tools, vocabulary, web, world};
 
 struct Step {
     name: &'static str,
@@ -31,6 +31,11 @@ const STEPS: &[Step] = &[
         run: mcp_sdk::install,
     },
     Step { name: "tests", remedy: "run the failed test alone: `cargo test -p CRATE NAME`", run: tests },
+    Step {
+        name: "world",
+        remedy: "play the seed again that is named above: `cargo xtask world --seeds 1 --from SEED`",
+        run: world::check,
+    },
     Step {
         name: "web client",
         remedy: "mend what is named, then run `cargo xtask web` and commit web/dist",

@@ -66,10 +66,14 @@ rules! {
     ColdWithFraming "3.1",
     /// A resident process is never given its own transcript.
     OldTurnsOnce "3.2",
+    /// What a restored history holds of the framing is not sent again.
+    HeldFramingIsNotSent "3.4",
     /// The brief is reminded of once a session has it.
     BriefOnce "3.6",
     /// After a turn that failed the payload is whole again.
     WholeAfterFailure "3.6",
+    /// After a reload the payload is whole again.
+    WholeAfterReload "3.6",
     /// The addressed message is no line of its own block.
     AddressedIsNoLine "4.1",
     /// The newest lines are kept.
@@ -124,12 +128,34 @@ rules! {
     LeastRecentlyUsed "6.3",
     /// A process that died is not handed out.
     DeadIsGone "6.4",
+    /// Idle processes prove that they live after the computer slept.
+    SleepersProve "6.4",
     /// With the session policy `fresh` each run has a new session.
     FreshEachRun "6.5",
+    /// With the session policy `saved` no process stays between turns.
+    SavedEndsAfterTurn "6.5",
+    /// Under `base` resident sessions are begun anew, not reloaded.
+    BaseBeginsAnew "6.5",
+    /// A session that cannot be reloaded is told of.
+    LostSessionIsTold "6.6",
+    /// A session that was reloaded on the agent's word, and is another, is not used again.
+    DoubtedIsLeft "6.6",
+    /// A session whose process goes away again and again is left.
+    CrashingIsLeft "6.6",
+    /// A fresh start is not taken back by a restart.
+    FreshIsDurable "6.7",
     /// Start fresh ends a busy session after its turn.
     FreshAfterTurn "6.7",
     /// A stop ends the idle processes.
     StopEndsAll "6.8",
+    /// A permission card that nobody answers is rejected in time.
+    CardsTimeOut "6.10",
+    /// A permission card ends with its run.
+    CardsEndWithTheirRun "6.10",
+    /// A permission card ends with its server.
+    CardsEndWithTheServer "6.10",
+    /// Without supervision rules decide, not people.
+    UnsupervisedByRule "6.10",
     /// What a session fetched counts as shown to it.
     FetchedIsShown "7.7",
 }

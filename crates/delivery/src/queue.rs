@@ -183,6 +183,11 @@ impl Queue {
         self.lines.len()
     }
 
+    /// How many keys have a bar of their own.
+    pub fn barred(&self) -> usize {
+        self.bars.len()
+    }
+
     fn queued(&mut self, key: &Key, run: RunId) {
         if self.runs.contains_key(&run) {
             return;

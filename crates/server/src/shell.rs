@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::clock::Alarm;
 pub(crate) use crate::clock::Clock;
-use crate::engine::{Board, Command, Engine, Input, Now, Reply, Request, Tally};
+use crate::engine::{Board, Command, Engine, Input, Reply, Request, Tally};
 use crate::error::{ApiError, Code};
 use crate::events::Hub;
 use crate::metrics::Metrics;

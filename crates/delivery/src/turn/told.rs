@@ -69,7 +69,9 @@ impl Told {
 
     /// A new process reloaded the session: it has its history, but the next turn is full (3.6).
     pub fn reloaded(&mut self) {
-        self.payload = None;
+        if !broken(Rule::WholeAfterReload) {
+            self.payload = None;
+        }
     }
 
     /// A turn was committed that began with this framing. If the session compacted since the turn was put together,
@@ -80,7 +82,7 @@ impl Told {
 
     /// Whether the session's history holds this very framing (3.4).
     pub fn holds(&self, framing: &str) -> bool {
-        self.framing.as_ref() == Some(&fingerprint(framing))
+        self.framing.as_ref() == Some(&fingerprint(framing)) && !broken(Rule::HeldFramingIsNotSent)
     }
 
     /// The process went away by itself in a turn; how often that happened in a row.

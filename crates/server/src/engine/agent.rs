@@ -261,6 +261,7 @@ impl Engine {
         match binding.spec.session {
             _ if doubted => After::End,
             SessionPolicy::Resident => After::Keep,
+            SessionPolicy::Saved if broken(Rule::SavedEndsAfterTurn) => After::Keep,
             SessionPolicy::Saved => After::Save,
             SessionPolicy::Fresh if broken(Rule::FreshEachRun) => After::Keep,
             SessionPolicy::Fresh => After::End,

@@ -2,7 +2,8 @@
 
 use super::Engine;
 
-/// Entries of each of the engine's maps and queues. All are 0 when no process is alive and no run is open.
+/// Entries of each of the engine's maps and queues. All are 0 when no process is alive, no run is open and no
+/// key waits for a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Keys that have a queue.
@@ -15,8 +16,24 @@ pub struct Footprint {
     pub open: usize,
     /// Runs whose prompt was lost once.
     pub tried: usize,
+    /// Permission cards that wait.
+    pub cards: usize,
+    /// Keys that begin nothing for a reason of their own.
+    pub barred: usize,
+    /// Keys whose time has not come.
+    pub waits: usize,
+    /// Keys whose processes failed lately.
+    pub crashes: usize,
     /// Commands that were not taken.
     pub commands: usize,
+}
+
+impl Footprint {
+    /// All of them.
+    pub fn entries(self) -> usize {
+        let runs = self.queues + self.open + self.tried + self.cards + self.commands;
+        runs + self.residents + self.live + self.barred + self.waits + self.crashes
+    }
 }
 
 impl Engine {
@@ -28,6 +45,10 @@ impl Engine {
             live: self.live.len(),
             open: self.open.len(),
             tried: self.tried.len(),
+            cards: self.cards.len(),
+            barred: self.queue.barred(),
+            waits: self.waits.len(),
+            crashes: self.crashes.len(),
             commands: self.out.len(),
         }
     }

@@ -1,6 +1,7 @@
 //! Permissions that agents ask for: put up as cards, answered by people, by time or by rule; each has one outcome.
 
 use agents::{Ask, Closed};
+use delivery::faults::{self, broken};
 use delivery::model::{Epoch, Key, RunId};
 use delivery::{Moment, Timestamp};
 use serde_json::json;
@@ -170,7 +171,8 @@ impl Engine {
 
     /// Says no for those who did not answer in time.
     pub(super) fn permissions_due(&mut self, store: &mut dyn Store, now: Now) -> Result<(), ApiError> {
-        let due = self.cards.iter().filter(|(_, card)| card.due <= now.mono);
+        let due =
+            self.cards.iter().filter(|(_, card)| card.due <= now.mono && !broken(faults::Rule::CardsTimeOut));
         let due: Vec<(PermissionId, Waiting)> = due.map(|(id, card)| (id.clone(), card.clone())).collect();
         for (id, card) in due {
             let decision = Decision {
@@ -236,12 +238,18 @@ impl Engine {
                 (Outcome::Withdrawn, "the turn ended without waiting for the answer")
             }
         };
+        if broken(faults::Rule::CardsEndWithTheirRun) {
+            return Ok(());
+        }
         let of_run: Vec<PermissionId> = self.cards_of(run);
         of_run.iter().try_for_each(|id| self.end_card(store, id, outcome, why, now))
     }
 
     /// Ends the cards of a server that is gone.
     pub(super) fn end_lost_permissions(&mut self, store: &mut dyn Store, now: Now) -> Result<(), ApiError> {
+        if broken(faults::Rule::CardsEndWithTheServer) {
+            return Ok(());
+        }
         for card in store.pending_permissions()? {
             self.end_card(store, &card.id, Outcome::Lost, "the server was restarted", now)?;
         }
@@ -286,7 +294,7 @@ impl Engine {
 /// What is done with a request: people decide for a supervised agent, rules for others. Whatever is not known is
 /// rejected, and nothing is ever allowed for ever by rule (6.10).
 fn ruling(rules: &Rules, binding: &Binding, ask: &Ask) -> Ruling {
-    if binding.spec.supervised {
+    if binding.spec.supervised || broken(faults::Rule::UnsupervisedByRule) {
         return Ruling::Ask;
     }
     let Some(kind) = ToolKind::of_word(&ask.kind) else {

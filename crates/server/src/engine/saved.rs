@@ -1,13 +1,14 @@
 //! Sessions that outlive their process (6.5, 6.6): which of them go on, which begin anew, and what is said of it.
 
 use agents::{Begun, HistoryEnd, Reload, Started};
+use delivery::faults::{Rule, broken};
 use delivery::model::{AuthorKind, Epoch, Key, NativeId, Policy, SessionPolicy, WhenCold};
 use delivery::residency::{self, EndReason};
 use delivery::turn::Told;
 use storage::{Binding, NewMessage, RunStatus, Session, Store};
 
 use super::run::{read_told, say, write_told};
-use super::{Engine, Now, host};
+use super::{Engine, LiveTurn, Now, host};
 use crate::error::ApiError;
 use crate::settings::Cold;
 
@@ -70,6 +71,7 @@ impl Engine {
     ) -> Result<(), ApiError> {
         // Durably, so that a restart does not take it back.
         match self.live.contains_key(&key) {
+            true if broken(Rule::FreshIsDurable) => {}
             true => store.bar_session(&key, why)?,
             false => store.end_session(&key, why, now.wall)?,
         }
@@ -103,6 +105,9 @@ impl Engine {
         self.touched = true;
         let reason = super::agent::short(reason.lines().next().unwrap_or_default());
         store.end_session(key, &format!("its last session could not be reloaded: {reason}"), now.wall)?;
+        if broken(Rule::LostSessionIsTold) {
+            return Ok(());
+        }
         self.lost_notice(store, key, &format!("could not be reloaded ({reason})"), now)
     }
 
@@ -139,7 +144,8 @@ impl Engine {
         now: Now,
     ) -> Result<(), ApiError> {
         let Some(live) = self.live.get_mut(key) else { return Ok(()) };
-        let Some(turn) = live.turn.as_mut().filter(|turn| !turn.doubted) else { return Ok(()) };
+        let looks = |turn: &&mut LiveTurn| !turn.doubted && !broken(Rule::DoubtedIsLeft);
+        let Some(turn) = live.turn.as_mut().filter(looks) else { return Ok(()) };
         // No use is what a process tells that has not asked a model yet.
         let Some(held) = live.on_its_word.filter(|held| used > 0 && used < held / SHRINKS_BY_MAX) else {
             return Ok(());
@@ -183,7 +189,7 @@ pub(super) fn crashed(store: &mut dyn Store, key: &Key) -> Result<(), ApiError> 
     let mut told = read_told(&session.told);
     let crashes = told.crashed();
     store.set_told(key, &write_told(&told))?;
-    if crashes >= CRASHES_MAX {
+    if crashes >= CRASHES_MAX && !broken(Rule::CrashingIsLeft) {
         store.bar_session(key, &format!("its process went away in {crashes} turns in a row"))?;
     }
     Ok(())
@@ -232,7 +238,7 @@ fn reloads(binding: &Binding) -> bool {
     match (binding.spec.session, binding.spec.delivery) {
         (SessionPolicy::Saved, Policy::Base | Policy::Lean | Policy::Window) => true,
         (SessionPolicy::Resident, Policy::Lean) => true,
-        (SessionPolicy::Resident, Policy::Base | Policy::Window) => false,
+        (SessionPolicy::Resident, Policy::Base | Policy::Window) => broken(Rule::BaseBeginsAnew),
         (SessionPolicy::Fresh, Policy::Base | Policy::Lean | Policy::Window) => false,
     }
 }

@@ -226,12 +226,14 @@ fn floor(db: &Connection, channel: i64, thread: Option<i64>, mark: &Watermark) -
 }
 
 /// The roots that a session was given by mentions in their threads: the first one there brings the root (4.10), unless it
-/// waits as a payload of its own. A watermark that pages alone made covers nothing, and so no root.
+/// waits as a payload of its own. A watermark that pages alone made covers nothing, and so no root; and a root that the
+/// session wrote is its own, not given.
 fn given_roots(db: &Connection, channel: i64, native: &NativeId, but: &[i64]) -> Result<Vec<i64>, Error> {
     let mut rows = db.prepare_cached(
         "SELECT w.thread FROM session s JOIN watermark w ON w.binding = s.binding
          WHERE s.native = ?2 AND w.channel = ?1 AND w.thread <> 0 AND w.native = s.native
-             AND w.last_seq IS NOT 0 AND NOT EXISTS (SELECT 1 FROM json_each(w.waiting) WHERE value = 'm' || w.thread)",
+             AND w.last_seq IS NOT 0 AND NOT EXISTS (SELECT 1 FROM json_each(w.waiting) WHERE value = 'm' || w.thread)
+             AND NOT EXISTS (SELECT 1 FROM message m WHERE m.id = w.thread AND m.native = s.native)",
     )?;
     let given = rows.query_map((channel, native.as_str()), |row| row.get(0))?;
     let given = given.collect::<Result<Vec<i64>, _>>()?;
