@@ -41,6 +41,9 @@ pub(crate) struct Sizes {
     pub(crate) few: u64,
     /// Messages of the large one.
     pub(crate) many: u64,
+    /// Channels that are touched once, and runs of one agent.
+    pub(crate) touched: u64,
+    pub(crate) runs: u64,
     /// Live readers.
     pub(crate) readers: usize,
     /// Posts while they read.
@@ -63,6 +66,8 @@ impl Sizes {
         pages: 400,
         few: 1_000,
         many: 1_000_000,
+        touched: 10_000,
+        runs: 100_000,
         readers: 500,
         live_posts: 1_000,
         simulations: 10,
@@ -80,6 +85,8 @@ impl Sizes {
         pages: 3,
         few: 100,
         many: 2_000,
+        touched: 20,
+        runs: 100,
         readers: 5,
         live_posts: 20,
         simulations: 1,

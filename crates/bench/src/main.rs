@@ -17,6 +17,7 @@ mod process;
 mod prompt;
 mod readers;
 mod report;
+mod runs;
 mod sample;
 mod server;
 mod simulate;
@@ -37,6 +38,7 @@ usage: bench [NAME…] [--json] [--quick] [--folder DIR]
   posts       durable posts at the storage trait, beside a bare loop on the same tables; over HTTP
   pages       a page of 50 messages out of a million, beside one out of a thousand
   memory      of the server, with that million and four idle agents
+  world       what stays in the engine's memory after 10,000 channels and 100,000 runs, in virtual time
   readers     500 live readers while 50 posts a second arrive: what they get, how late, and the server's memory
   sim         `highwater sim` beside its port to Python with tiktoken (made by `cargo xtask bench`); a million messages
   footprint   size, start, the memory of an idle agent, `highwater post` alone
@@ -55,6 +57,7 @@ const BENCHMARKS: &[(&str, Measure)] = &[
     ("posts", posts::measure),
     ("pages", pages::measure),
     ("memory", memory::measure),
+    ("world", runs::measure),
     ("readers", readers::measure),
     ("sim", simulate::measure),
     ("footprint", footprint::measure),
@@ -69,8 +72,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
-        // The programs that are measured with: an agent, and the other end of a pipe.
+        // The programs that are measured with: an agent, very many runs, and the other end of a pipe.
         ["agent", log] => agent::serve(log).map(|()| ExitCode::SUCCESS),
+        ["runs", folder, channels, runs] => runs::run(folder, channels, runs).map(|()| ExitCode::SUCCESS),
         ["echo"] => pipe::echo().map(|()| ExitCode::SUCCESS),
         ["--help" | "-h" | "help"] => {
             println!("{USAGE}");
