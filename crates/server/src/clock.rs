@@ -98,7 +98,7 @@ mod tests {
     /// Milliseconds by which each clock went on: wall, monotonic, awake.
     type Step = (i64, u64, u64);
 
-    /// Fault experiment 11 and public report J87: a sleep is noticed by whatever clock tells of it, and once.
+    /// Fault experiment 11, rule 6.4 and public report J87: a sleep is noticed by whatever clock tells of it, and once.
     #[test]
     fn a_sleep_is_noticed_once() {
         let check = |steps: &[(Step, bool)]| {

@@ -1,6 +1,7 @@
 //! The shell around the engine: one thread that steps it and commits in groups, readers beside it.
 
 pub(crate) mod outside;
+mod points;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -249,13 +250,16 @@ impl Worker {
             for job in &jobs {
                 answers.push(engine.step_apart(tx, &job.input(), now)?);
             }
-            tx.prune_log(events_kept)
+            tx.prune_log(events_kept)?;
+            points::inserted(&jobs);
+            Ok(())
         });
         match committed {
             Ok(()) => {
                 self.overdue = false;
                 // The tick that ends each batch is no work of anybody's.
                 let size = u32::try_from(jobs.len().saturating_sub(1)).unwrap_or(u32::MAX);
+                points::reach(points::Point::Committed, size);
                 if size > 0 {
                     self.log.metrics.committed(size, began.elapsed());
                 }
@@ -263,6 +267,7 @@ impl Worker {
                 for (job, answer) in jobs.into_iter().zip(answers) {
                     self.settled(job, answer);
                 }
+                points::reach(points::Point::Told, size);
                 self.carry_out();
             }
             Err(error) if jobs.len() > 1 => {

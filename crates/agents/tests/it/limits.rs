@@ -1,4 +1,4 @@
-//! An agent that takes more memory than it may is ended, and nothing else is (Fault experiment 32).
+//! An agent that takes more memory than it may is ended, and nothing else is.
 
 use std::fs;
 use std::process::Command;

@@ -13,20 +13,20 @@ use crate::thirty_mentions::logged_prompts;
 /// How often the server is killed, unless `HIGHWATER_KILLS` says otherwise.
 const KILLS: usize = 25;
 /// A killed server's agents are gone after this long.
-const GONE_AFTER: Duration = Duration::from_secs(2);
+pub(crate) const GONE_AFTER: Duration = Duration::from_secs(2);
 
 /// A post that was sent, and what the server said of it.
 #[derive(Clone, Debug)]
-struct Sent {
-    text: String,
+pub(crate) struct Sent {
+    pub(crate) text: String,
     /// Its message id and number, if the server acknowledged it.
-    acknowledged: Option<(String, u64)>,
+    pub(crate) acknowledged: Option<(String, u64)>,
 }
 
 /// Public report B28: posts that are sent again after a kill are one message with one answer.
 #[test]
 fn killed_at_random_instants() {
-    // I1, I2, I3, I5, I9
+    // Fault experiment 1, at any instant; I1, I2, I3, I5, I9
     let kills = std::env::var("HIGHWATER_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(KILLS);
     let seed = std::env::var("HIGHWATER_SEED").ok().and_then(|n| n.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 2_654_435_761 + 1);
@@ -94,7 +94,7 @@ fn post_until_killed(
     });
 }
 
-fn address(server: &TestServer) -> (String, String) {
+pub(crate) fn address(server: &TestServer) -> (String, String) {
     let file = std::fs::read_to_string(server.data().join("server.json")).unwrap();
     let file: Value = serde_json::from_str(&file).unwrap();
     let token = std::fs::read_to_string(server.data().join("owner-token")).unwrap();
@@ -102,7 +102,7 @@ fn address(server: &TestServer) -> (String, String) {
 }
 
 /// The message's id and number, if the server acknowledged the post.
-fn post(url: &str, token: &str, text: &str, client_id: &str) -> Option<(String, u64)> {
+pub(crate) fn post(url: &str, token: &str, text: &str, client_id: &str) -> Option<(String, u64)> {
     let body = json!({ "text": text, "client_id": client_id });
     let mut answer = ureq::post(format!("{url}/api/v1/channels/general/messages"))
         .header("authorization", format!("Bearer {token}"))
@@ -113,7 +113,7 @@ fn post(url: &str, token: &str, text: &str, client_id: &str) -> Option<(String, 
 }
 
 /// A client whose post got no answer sends it again with the same id: it must be there once afterwards.
-fn repeat_what_was_not_acknowledged(server: &TestServer, sent: &Mutex<BTreeMap<String, Sent>>) {
+pub(crate) fn repeat_what_was_not_acknowledged(server: &TestServer, sent: &Mutex<BTreeMap<String, Sent>>) {
     let (url, token) = address(server);
     for (client_id, post_) in sent.lock().unwrap().iter_mut() {
         if post_.acknowledged.is_none() {
@@ -123,14 +123,14 @@ fn repeat_what_was_not_acknowledged(server: &TestServer, sent: &Mutex<BTreeMap<S
     }
 }
 
-fn wait_until_all_runs_ended(server: &TestServer) {
+pub(crate) fn wait_until_all_runs_ended(server: &TestServer) {
     wait_until("all runs have ended", || {
         let runs = server.json(&["run", "list", "--limit", "10000"]);
         runs.as_array().unwrap().iter().all(|run| run["status"] != "queued" && run["status"] != "running")
     });
 }
 
-fn whole_history(server: &TestServer) -> Vec<Value> {
+pub(crate) fn whole_history(server: &TestServer) -> Vec<Value> {
     let mut all: Vec<Value> = Vec::new();
     loop {
         let before = all.first().map(|message| message["id"].as_str().unwrap().to_owned());
@@ -145,7 +145,7 @@ fn whole_history(server: &TestServer) -> Vec<Value> {
     }
 }
 
-fn check_posts(history: &[Value], sent: &BTreeMap<String, Sent>) {
+pub(crate) fn check_posts(history: &[Value], sent: &BTreeMap<String, Sent>) {
     let seqs: Vec<u64> = history.iter().map(|message| message["seq"].as_u64().unwrap()).collect();
     let dense: Vec<u64> = (1..=seqs.len() as u64).collect();
     assert_eq!(seqs, dense, "numbers have gaps or are out of order");
@@ -162,7 +162,7 @@ fn check_posts(history: &[Value], sent: &BTreeMap<String, Sent>) {
 }
 
 /// Every mention ended in exactly one answer or one visible failure, and showings agree with that.
-fn check_runs(server: &TestServer, history: &[Value]) {
+pub(crate) fn check_runs(server: &TestServer, history: &[Value]) {
     let runs = server.json(&["run", "list", "--limit", "10000"]);
     let runs = runs.as_array().unwrap();
     let mut given: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -196,7 +196,7 @@ fn check_runs(server: &TestServer, history: &[Value]) {
 }
 
 /// What an agent may have begun is never begun again.
-fn check_prompts(log: &str) {
+pub(crate) fn check_prompts(log: &str) {
     let mut seen = BTreeSet::new();
     for prompt in logged_prompts(log) {
         let payload =
@@ -208,10 +208,10 @@ fn check_prompts(log: &str) {
 }
 
 /// A small generator (xorshift), so that a printed seed plays the same instants again.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

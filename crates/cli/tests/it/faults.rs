@@ -71,7 +71,7 @@ impl Stream {
 
 #[test]
 fn a_burst_of_ten_thousand_posts_loses_nothing() {
-    // I1, I2
+    // Fault experiment 14; I1, I2
     const CLIENTS: usize = 16;
     const POSTS: usize = 10_000;
     let server = TestServer::start();
@@ -129,6 +129,7 @@ fn a_burst_of_ten_thousand_posts_loses_nothing() {
     assert_eq!(sent.matches("burst ").count(), 12, "{sent}");
 }
 
+/// Fault experiment 15
 #[test]
 fn a_reader_that_stops_holds_up_nobody_and_goes_on_where_it_was() {
     const POSTS: usize = 1_500;
@@ -172,6 +173,7 @@ fn a_reader_that_stops_holds_up_nobody_and_goes_on_where_it_was() {
     assert_eq!(told, (0..POSTS).collect::<Vec<_>>(), "without a gap or a double");
 }
 
+/// Fault experiment 17
 #[test]
 fn the_same_id_many_times_at_once_is_one_message() {
     let server = TestServer::start();
@@ -193,6 +195,7 @@ fn the_same_id_many_times_at_once_is_one_message() {
     assert_eq!(http.ok("GET", "/runs?limit=100", &NOTHING).as_array().unwrap().len(), 20);
 }
 
+/// Fault experiment 18
 #[test]
 fn a_request_that_breaks_off_anywhere_is_whole_or_nothing() {
     let server = TestServer::start();
@@ -239,6 +242,7 @@ fn a_request_that_breaks_off_anywhere_is_whole_or_nothing() {
     assert_eq!(history(&http).len(), count, "each once");
 }
 
+/// Fault experiment 25
 #[test]
 fn no_name_leads_out_of_the_data_folder() {
     let server = TestServer::start();
@@ -303,6 +307,7 @@ fn no_name_leads_out_of_the_data_folder() {
 }
 
 /// Rule 2.2 and public reports H74, H75: no run comes of what is not visible prose.
+/// Fault experiment 27
 #[test]
 fn only_prose_mentions() {
     let server = TestServer::start();

@@ -13,6 +13,8 @@ mod faults;
 #[cfg(test)]
 mod first_steps;
 #[cfg(test)]
+mod full_disk;
+#[cfg(test)]
 mod http;
 #[cfg(test)]
 mod identity;
@@ -28,6 +30,8 @@ mod outcomes;
 mod page;
 #[cfg(test)]
 mod permissions;
+#[cfg(test)]
+mod points;
 #[cfg(test)]
 mod process_faults;
 #[cfg(test)]

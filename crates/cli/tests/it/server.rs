@@ -56,6 +56,28 @@ impl TestServer {
     /// Starts `serve` and waits for nothing. It listens on a free port of 127.0.0.1 unless the first argument is
     /// another `--listen`.
     pub(crate) fn try_start(&self, args: &[&str]) -> Child {
+        self.serve(args).spawn().unwrap()
+    }
+
+    /// Starts on the same folder again, to kill itself at a point (`HIGHWATER_DIE_AT`); whether it came as far as to
+    /// listen.
+    pub(crate) fn start_to_die(&mut self, at: &str) -> bool {
+        assert!(self.child.is_none(), "it runs already");
+        let mut child = self.serve(&[]).env("HIGHWATER_DIE_AT", at).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        self.child = Some(child);
+        line.contains("listens on http://")
+    }
+
+    /// How it ended, if it has by itself.
+    pub(crate) fn died(&mut self) -> Option<ExitStatus> {
+        let status = self.child.as_mut()?.try_wait().unwrap()?;
+        self.child = None;
+        Some(status)
+    }
+
+    fn serve(&self, args: &[&str]) -> Command {
         let mut command = self.command("highwater");
         command.args(["serve", "--listen"]);
         match args {
@@ -63,7 +85,7 @@ impl TestServer {
             args => command.arg("127.0.0.1:0").args(args),
         };
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().unwrap()
+        command
     }
 
     /// The data folder.

@@ -44,6 +44,7 @@ fn op() -> impl Strategy<Value = Op> {
     })
 }
 
+/// Fault experiment 12: the clock gives the same time again and again, and goes back. I2
 fn random_work_is_what_a_list_says(store: &mut dyn Store) {
     let config = Config { cases: 100, failure_persistence: None, ..Config::default() };
     let (store, count) = (RefCell::new(store), RefCell::new(0));

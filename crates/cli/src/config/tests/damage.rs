@@ -1,10 +1,11 @@
-//! A configuration file that is cut or changed anywhere (Fault experiment 5): read, or refused with its place.
+//! A configuration file that is cut or changed anywhere: read, or refused with its place.
 
 use super::*;
 
 const WHOLE: &str = "data = \"/srv/highwater\"\nlisten = \"127.0.0.1:7800\"\npool_size = 8\nidle_limit = \"1h30m\"\n\
                      allowed_hosts = [\"a.example\", \"b.example:80\"]\npublic_url = \"https://a.example\"\nlog_level = \"info\"\n";
 
+/// Fault experiment 5: a configuration is refused with what is wrong and where, or read.
 #[test]
 fn a_damaged_file_is_read_or_refused_with_its_place() {
     let folder = tempfile::tempdir().unwrap();

@@ -94,7 +94,7 @@ fn the_called_agent_gets_the_reply_as_its_mention() {
     assert_eq!(two.world.store.message(&run.message).unwrap().row.text, "@codex what do you think?");
 }
 
-/// Rule 2.7 and public report H77: two agents do not talk for ever.
+/// Fault experiment 13, rule 2.7 and public report H77: two agents do not talk for ever.
 #[test]
 fn four_turns_in_a_row_then_a_person_has_to_write() {
     let mut two = Two::new();

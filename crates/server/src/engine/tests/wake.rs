@@ -121,7 +121,8 @@ fn a_turn_is_not_idle_however_long_it_takes() {
     assert_eq!(told(&mut world), (vec![], vec![epoch]));
 }
 
-/// Fault experiment 11: the wall clock is set during a run. I2
+/// Fault experiment 11: the wall clock is set an hour back and a day ahead during a run: messages stay in the order of their
+/// numbers, and deadlines where monotonic time has them. I2
 #[test]
 fn a_wall_clock_that_is_set_changes_no_order_and_no_deadline() {
     for set in [-3_600_000, 86_400_000, 999] {

@@ -1,4 +1,4 @@
-//! Exports that are cut or changed anywhere (Fault experiment 5): refused by their place, or brought whole; nothing in between.
+//! Exports that are cut or changed anywhere: refused by their place, or brought whole; nothing in between.
 
 use super::world::{World, history};
 use super::*;
@@ -40,6 +40,7 @@ fn damaged(whole: &str, random: &mut Random) -> Vec<u8> {
     bytes
 }
 
+/// Fault experiment 5: an import is all of a file or nothing, whatever happened to it.
 #[test]
 fn a_damaged_export_is_refused_by_its_place_or_brought_whole() {
     let whole = history(5).export(&[]);

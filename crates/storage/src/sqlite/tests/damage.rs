@@ -1,4 +1,4 @@
-//! Files that are torn, cut or changed (Fault experiment 5): a start refuses them with what to do, or goes on with whole commits.
+//! Files that are torn, cut or changed: a start refuses them with what to do, or goes on with whole commits.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,6 +79,7 @@ fn check_damage(file: &str, seed: u64, posted: &[String], folder: &Path) {
     }
 }
 
+/// Fault experiment 5: of a torn log whole commits are left, in order; a damaged database is refused, or read as rows. I1
 #[test]
 fn damaged_files_are_refused_or_read_in_part() {
     let (whole, posted) = left();
@@ -95,7 +96,7 @@ fn damaged_files_are_refused_or_read_in_part() {
     }
 }
 
-/// A session is given lines again rather than none.
+/// Fault experiment 5: a damaged watermark: the session is given lines again rather than none. I4
 #[test]
 fn a_watermark_that_cannot_be_read_is_none_and_harms_no_other() {
     let Fixture { mut store, folder: _folder } = Fixture::with_channel();
