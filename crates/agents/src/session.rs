@@ -366,7 +366,7 @@ impl Session {
         self.remember_call(params);
         let update = match update {
             Update::Text(piece) => {
-                self.text(&piece, halves);
+                self.text(&piece, halves, wire::message_id(params).as_deref());
                 return;
             }
             Update::ToolCall { id, title, kind } => {

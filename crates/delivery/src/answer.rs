@@ -40,6 +40,11 @@ impl Answer {
         }
     }
 
+    /// Whether there is text since the last tool call.
+    pub fn has_begun(&self) -> bool {
+        !self.current.is_blank()
+    }
+
     /// The text after the last tool call, else the last text that is not blank; `None` when there is none.
     /// As streamed, not trimmed; a text that was too long ends with a line that says so.
     pub fn final_text(&self) -> Option<String> {

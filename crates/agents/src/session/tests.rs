@@ -399,6 +399,42 @@ fn a_flood_of_text_is_told_up_to_what_an_answer_keeps() {
     assert!((1 << 19..=1 << 20).contains(&told), "{told}");
 }
 
+/// Rule 2.4: pieces of one message are joined, two messages are two paragraphs. Public report H73.
+#[test]
+fn another_message_is_another_paragraph() {
+    let check = |pieces: &[(Option<&str>, &str)], expected: &str| {
+        let mut talk = Talk::in_turn();
+        for (message, text) in pieces {
+            let mut update =
+                json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
+            if let Some(message) = message {
+                update["messageId"] = (*message).into();
+            }
+            talk.hears_update(&update);
+        }
+        let id = talk.session.last_id;
+        talk.hears(&json!({"id": id, "result": {"stopReason": "end_turn"}}));
+        let outputs = talk.outputs();
+        let told = outputs.iter().filter_map(|output| match output {
+            Output::Event(EventKind::Update { update: Update::Text(text), .. }) => Some(text.as_str()),
+            Output::Event(_) | Output::Line(_) | Output::Prompt { .. } | Output::Unfit(_) => None,
+        });
+        assert_eq!(told.collect::<String>(), expected, "as it came");
+        let last = Output::Event(EventKind::TurnEnded {
+            run: run("r1"),
+            turn: Turn { stop: Stop::EndTurn, text: Some(expected.to_owned()), usage: None },
+        });
+        assert_eq!(outputs.last(), Some(&last));
+    };
+    check(&[(Some("m1"), "One wo"), (Some("m1"), "rd.")], "One word.");
+    check(&[(Some("m1"), "Done."), (Some("m2"), "Warning: a limit.")], "Done.\n\nWarning: a limit.");
+    check(&[(None, "Do"), (None, "ne.")], "Done.");
+    check(&[(Some("m1"), "Do"), (None, "ne."), (Some("m1"), " Really.")], "Done. Really.");
+    check(&[(Some("m1"), " "), (Some("m2"), "Done.")], " Done.");
+    // What was held back as the begin of a secret belongs to the message before.
+    check(&[(Some("m1"), "It is ge"), (Some("m2"), "heim-4711")], "It is ge\n\nheim-4711");
+}
+
 #[test]
 fn a_lost_agent_fails_its_turn_once() {
     let mut talk = Talk::in_turn();

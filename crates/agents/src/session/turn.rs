@@ -27,6 +27,8 @@ pub(super) struct InFlight {
     /// Why and since when it is asked to stop.
     pub(super) stopping: Option<(Why, Instant)>,
     answer: Answer,
+    /// The message that the last piece was of, where the agent tells that.
+    message: Option<String>,
     joiner: Joiner,
     stream: Stream,
     /// Bytes of text told as updates.
@@ -87,6 +89,7 @@ impl InFlight {
             heard: now,
             stopping: None,
             answer: Answer::default(),
+            message: None,
             joiner: Joiner::default(),
             stream,
             told_bytes: 0,
@@ -99,6 +102,13 @@ impl InFlight {
     fn rest(&mut self) -> String {
         let half = self.joiner.flush().map(String::from).unwrap_or_default();
         self.stream.push(&half) + &self.stream.flush()
+    }
+
+    /// Whether a piece of `message` begins another message than the last piece was of.
+    fn turns_to(&mut self, message: Option<&str>) -> bool {
+        let Some(message) = message else { return false };
+        let before = self.message.replace(message.to_owned());
+        before.is_some_and(|before| before != message)
     }
 
     /// When it is next due, and for what.
@@ -132,8 +142,19 @@ impl Session {
         }
     }
 
-    /// A piece of the answer, from a line with these halves.
-    pub(super) fn text(&mut self, piece: &str, halves: Halves) {
+    /// A piece of the answer, from a line with these halves. Two messages are two paragraphs.
+    pub(super) fn text(&mut self, piece: &str, halves: Halves, message: Option<&str>) {
+        if let Phase::Turn(turn) = &mut self.phase
+            && turn.turns_to(message)
+        {
+            let rest = turn.rest();
+            self.tell_text(rest);
+            if let Phase::Turn(turn) = &self.phase
+                && turn.answer.has_begun()
+            {
+                self.tell_text("\n\n".to_owned());
+            }
+        }
         if let Phase::Turn(turn) = &mut self.phase {
             let shown = turn.stream.push(&turn.joiner.push(piece, halves));
             self.tell_text(shown);

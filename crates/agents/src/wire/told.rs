@@ -208,6 +208,22 @@ pub(crate) fn update(params: &RawValue) -> Option<(Cow<'_, str>, Update)> {
     Some((params.session_id, update.unwrap_or(Update::Other)))
 }
 
+/// The id of the message that the parameters of `session/update` are a piece of, if the agent tells it.
+pub(crate) fn message_id(params: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow)]
+        update: Piece<'a>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Piece<'a> {
+        #[serde(borrow)]
+        message_id: Option<Cow<'a, str>>,
+    }
+    serde_json::from_str::<Params<'_>>(params.get()).ok()?.update.message_id
+}
+
 fn text_piece(raw: &str) -> Option<Update> {
     #[derive(Deserialize)]
     struct Chunk {
