@@ -37,6 +37,8 @@ mod process_faults;
 #[cfg(test)]
 mod processes;
 #[cfg(test)]
+mod public_reports;
+#[cfg(test)]
 mod reloads;
 #[cfg(test)]
 mod run_life;

@@ -9,6 +9,7 @@ mod permissions;
 mod points;
 mod policies;
 mod projects;
+mod reports;
 mod saved;
 mod tools;
 mod wake;

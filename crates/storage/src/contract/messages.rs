@@ -14,6 +14,7 @@ stories![
     a_message_tells_of_its_run,
 ];
 
+/// Fault experiment 12: equal times, and clocks that go back.
 fn the_sequence_is_dense_and_time_grows(store: &mut dyn Store) {
     let one = store.add_channel("one", ChannelKind::Public, at(0)).unwrap().id;
     let two = store.add_channel("two", ChannelKind::Public, at(0)).unwrap().id;
