@@ -174,10 +174,20 @@ fn who_waits_for_people_is_neither_silent_nor_idle() {
     };
     wait_until("the other's process has ended", || state("other") == "absent");
     assert_eq!((state("echo"), server.show(&run)["status"].clone()), ("busy".to_owned(), json!("running")));
-    server.ok(&["permission", "answer", &id, "allow"]);
+    let answered = server.ok(&["permission", "answer", &id, "allow"]);
+    assert!(answered.contains(&format!("{id} allowed by olive (allow_once)")), "{answered}");
     let failed = ended(&server, &run);
     assert_eq!(failed["status"], "failed");
     assert!(failed["error"].as_str().unwrap().contains("no sign of life for 0.3 s"), "{failed}");
+    // The agent that had waited got it.
+    let log = std::fs::read_to_string(server.file("log")).unwrap();
+    let heard = log.lines().filter_map(|line| {
+        let entry: Value = serde_json::from_str(line).ok()?;
+        serde_json::from_str::<Value>(entry["in"].as_str()?).ok()
+    });
+    let outcomes: Vec<Value> =
+        heard.map(|message| message["result"]["outcome"]["optionId"].clone()).collect();
+    assert!(outcomes.contains(&json!("allow_once")), "{outcomes:?}");
 }
 
 #[test]

@@ -120,8 +120,11 @@ fn check_agent(server: &TestServer, n: usize, asked: usize) {
     for question in 1..=asked {
         assert!(all.matches(&format!(" question-{question}- ")).count() <= 1, "a{n} got {question} twice");
     }
-    let lines: Vec<&str> = all.lines().filter(|line| line.starts_with("- [agent]")).collect();
-    assert!(!lines.is_empty(), "a{n} got no line");
+    // Each line and each payload that it was ever sent, against all before.
+    let is_told = |line: &&str| line.starts_with("- [") || line.starts_with('{');
+    let lines: Vec<&str> = all.lines().filter(is_told).collect();
+    assert!(lines.iter().any(|line| line.starts_with("- [agent]")), "a{n} got no line");
+    assert_eq!(lines.iter().filter(|line| line.starts_with('{')).count(), ROUNDS, "a{n}");
     assert_eq!(lines.iter().collect::<BTreeSet<_>>().len(), lines.len(), "a{n} got a line twice");
     let own = format!("- [agent] @a{n}:");
     assert!(!lines.iter().any(|line| line.starts_with(&own)), "a{n} got its own answer");

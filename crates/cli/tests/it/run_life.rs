@@ -264,23 +264,34 @@ fn paused_agents_finish_what_they_do_and_begin_nothing() {
     assert_eq!(said, expected);
 }
 
-/// Rules 6.3, 6.9 and public report E47: four that hang, and a fifth is served all the same.
+/// Rules 6.3, 6.9 and public report E47: four that hang fill the pool; whoever waits for a place gets one as soon as the
+/// first of them has come to its limit and its grace is over, and all of them are usable again.
 #[test]
 fn four_hung_agents_hold_up_nobody_for_long() {
-    let server = server_with("grace = \"200ms\"\n");
+    let server = server_with("inactivity_limit = \"2s\"\ngrace = \"200ms\"\npool_size = 4\n");
     let hung: Vec<String> = (1..=4).map(|n| format!("hung{n}")).collect();
     for handle in &hung {
-        server.add_scripted(handle, "general", handle, &["--inactivity-limit", "1s"]);
+        server.add_scripted(handle, "general", handle, &[]);
     }
+    server.add_scripted("fifth", "general", "fifth", &[]);
     let runs: Vec<String> =
         hung.iter().map(|handle| mention(&server, handle, &json!({"prompt": [{"hang": true}]}))).collect();
-    let fifth = server.ask("general", "@guide help", &[]);
-    assert_eq!(fifth["runs"][0]["status"], "succeeded", "{fifth}");
+    let asked = server.ask("general", r#"@fifth @guide SCRIPT:{"prompt":[{"text":"ok"}]}"#, &[]);
+    let others: Vec<Value> =
+        asked["runs"].as_array().unwrap().iter().map(|run| server.show(&field(run, "id"))).collect();
+    let runs: Vec<Value> = runs.iter().map(|run| wait_for(&server, run, "failed")).collect();
     for run in &runs {
-        let run = wait_for(&server, run, "failed");
-        let reason = "the agent gave no sign of life for 1 s; its turn was cancelled; the agent did not stop within 0.2 s and \
+        let reason = "the agent gave no sign of life for 2 s; its turn was cancelled; the agent did not stop within 0.2 s and \
                       was ended";
-        assert!(field(&run, "error").starts_with(reason), "{run}");
+        assert!(field(run, "error").starts_with(reason), "{run}");
+    }
+    // They began when all places were taken, and waited for no more than one of those that were given up.
+    let mut ends: Vec<String> = runs.iter().map(|run| field(run, "ended_at")).collect();
+    ends.sort();
+    assert_eq!(others.len(), 2);
+    for run in &others {
+        assert_eq!(field(run, "status"), "succeeded", "{}", run["error"]);
+        assert!(field(run, "started_at") >= ends[0], "{run} had no place before {}", ends[0]);
     }
     for handle in &hung {
         let run = mention(&server, handle, &json!({"prompt": [{"text": "well again"}]}));
@@ -300,6 +311,7 @@ fn a_stuck_start_delays_its_own_key_alone() {
     );
     server.add_scripted("echo", "general", "log2", &[]);
     let stuck = mention(&server, "stuck", &json!({}));
+    let behind = mention(&server, "stuck", &json!({}));
     wait_until("it starts", || field(&server.show(&stuck), "waiting") == "its agent is starting");
     for _ in 0..3 {
         for agent in ["echo", "guide"] {
@@ -310,8 +322,11 @@ fn a_stuck_start_delays_its_own_key_alone() {
         }
     }
     assert_eq!(field(&server.show(&stuck), "waiting"), "its agent is starting");
-    server.ok(&["run", "cancel", &stuck]);
-    assert_eq!(status(&server, &stuck), "cancelled");
+    assert_eq!(field(&server.show(&behind), "waiting"), format!("behind {stuck}"));
+    for run in [&behind, &stuck] {
+        server.ok(&["run", "cancel", run]);
+        assert_eq!(status(&server, run), "cancelled");
+    }
     server.ok(&["agent", "remove", "stuck", "--channel", "general"]);
 }
 
