@@ -5,6 +5,7 @@ mod documents;
 mod faults;
 mod files;
 mod map;
+mod reports;
 
 use std::fmt;
 use std::path::Path;
@@ -59,6 +60,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     map::paths,
     map::packages,
     map::invariants,
+    reports::held,
 ];
 
 /// Prints each finding; fails if there is one.

@@ -108,6 +108,7 @@ fn several_cards_wait_at_once() {
 }
 
 /// Fault experiment 19: many answers at once, one of the wrong person, after the time is over and after a restart.
+/// Public report F58: who answers late is told what was decided.
 #[test]
 fn a_card_has_exactly_one_outcome_whoever_answers_when() {
     let mut server = server_with("permission_limit = \"1h\"\n", &[]);

@@ -186,6 +186,7 @@ fn no_cut_leaves_a_fence_open() {
 proptest! {
     /// The kept text and the count together are the whole, the cut is a grapheme boundary, and one more
     /// grapheme would be too long.
+    /// Public report H71
     #[test]
     fn a_cut_keeps_what_fits(given in "[a-c\u{301}\u{200D}\r\n\u{1F1E6}\u{1F1E7}\u{1F469}]{0,40}", max in 0usize..30) {
         let mut kept = String::new();

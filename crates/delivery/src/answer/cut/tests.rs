@@ -27,6 +27,7 @@ fn cuts() {
     check(&format!("one{}two", "\n".repeat(40)), 10, &["one\n\n\n\n\n\n\n", "two"]);
 }
 
+/// Rule 2.4 and public report H72: a long answer is cut with its fences whole.
 #[test]
 fn fences_are_closed_and_opened_again() {
     let line = "x".repeat(99);

@@ -73,7 +73,7 @@ fn a_session_ends_as_its_policies_say() {
     }
 }
 
-/// public report G66: a reload is not taken to be cheap.
+/// public reports G66, G68: a reload is not taken to be cheap once the cache must have expired.
 #[test]
 fn what_a_reload_costs_is_said() {
     let cold = |when_cold: WhenCold, used: u64, idle: u64| {

@@ -104,6 +104,7 @@ fn a_worktree_is_planned_once_and_told_in_the_first_turn_of_a_session() {
     assert_eq!(again.branch, "highwater/general/claude");
 }
 
+/// Public report G69
 #[test]
 fn another_project_takes_another_worktree_and_a_new_session() {
     let mut world = World::new();

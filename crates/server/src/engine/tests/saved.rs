@@ -250,12 +250,25 @@ fn a_restored_backup_goes_on_with_no_session() {
     assert_eq!(why.as_deref(), Some("the server was restored from a backup"));
 }
 
+/// Rule 3.8 and public report G69: no session goes on with another model or other instructions.
 #[test]
 fn a_removed_agent_leaves_no_session() {
     let (mut world, _) = saved();
     let key = world.key("claude");
+    let spec = world.store.binding(&key.binding).unwrap().spec;
     world.ask(Request::RemoveAgent { channel: "general".to_owned(), handle: "claude".to_owned() }).unwrap();
     assert_eq!(world.store.session(&key).unwrap(), None);
+    let other = Some("another".to_owned());
+    let spec = NewBinding { model: other.clone(), instructions: other, ..spec };
+    Store::add_binding(&mut world.store, &spec, delivery::Timestamp { ms: 5 }).unwrap();
+    world.post("@claude second");
+    let (epoch, reload, system) = world.start("claude");
+    assert_eq!(reload, None);
+    assert!(system.unwrap().contains("\n\nanother\n\n"));
+    world.began("claude", epoch, &"s-2".into(), Begun::New, false);
+    let (run, text) = world.prompt("claude");
+    assert_eq!(given(&world, &run).0, Lease::Cold);
+    assert!(text.contains("Recent messages in this channel"), "{text}");
 }
 
 #[test]

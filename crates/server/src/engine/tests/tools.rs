@@ -68,6 +68,7 @@ fn history_pages_backwards_and_bounds_its_pages() {
     }
 }
 
+/// Rule 7.6 and public report I83: what stands in a channel is read in that channel.
 #[test]
 fn another_process_and_another_channel_are_refused() {
     let mut world = World::new();

@@ -1,0 +1,47 @@
+//! Pages with a few rows, and the tests that they name.
+
+use super::*;
+use crate::tidy;
+
+fn check(row: &str, tests: &str, expected: &[&str]) {
+    let page = format!("# Page\n\n| report | what | rule | test |\n| --- | --- | --- | --- |\n{row}\n");
+    tidy::check(held, &[(PAGE, &page), ("crates/x/src/tests.rs", tests), ("web/a.test.ts", tests)], expected);
+}
+
+#[test]
+fn a_test_is_there_and_names_its_report() {
+    let rust = "/// Rule 4.4 and public reports B11, B12: once.\n#[test]\nfn told_once() {\n    go();\n}\n";
+    check("| B11 | twice | 4.4 | `engine::told_once` |", rust, &[]);
+    check("| B12 | twice | 4.4 | `engine::told_once`, by `cargo` |", rust, &[]);
+    check(
+        "| B1 | twice | 4.4 | `a::told_once` |",
+        rust,
+        &["docs/public-reports.md:5: `a::told_once` does not name public report B1"],
+    );
+    check(
+        "| B11 | twice | 4.4 | `a::told_twice` |",
+        rust,
+        &["docs/public-reports.md:5: there is no test `a::told_twice`"],
+    );
+    check("| A7 | images | Highwater sends none |", rust, &[]);
+    check(
+        "| C32 | silence | 5.5 | `live::it ends` |",
+        "// Public report C32\ntest(\"it ends\", () => {\n});\n",
+        &[],
+    );
+    check(
+        "| I83 | told | 7.3 | `a::b` |",
+        "#[test]\nfn b() {\n    // public report I83\n    go();\n}\n",
+        &[],
+    );
+}
+
+#[test]
+fn a_neighbours_name_does_not_count() {
+    let tests = "/// Public report B11\n#[test]\nfn one() {\n}\n\n#[test]\nfn two() {\n}\n\n/// Public report B11\nfn three() {\n}\n";
+    check(
+        "| B11 | twice | 4.4 | `a::two` |",
+        tests,
+        &["docs/public-reports.md:5: `a::two` does not name public report B11"],
+    );
+}
