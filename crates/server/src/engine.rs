@@ -14,6 +14,7 @@ mod footprint;
 mod hold;
 mod identity;
 mod import;
+mod limits;
 mod parts;
 mod pause;
 mod permission;
@@ -47,6 +48,7 @@ pub use self::footprint::Footprint;
 pub(crate) use self::hold::CRASHES_MAX;
 pub(crate) use self::identity::check_topic;
 pub use self::identity::{Act, ChannelChanges};
+pub use self::limits::LimitsChange;
 pub use self::pause::Pausing;
 pub use self::permission::Answer;
 pub use self::project::{Origin, Prepared, ProjectAct, SetUp, SetUpEnd, Workplace};
@@ -376,6 +378,9 @@ impl Engine {
             Request::AddAgent { channel, new } => self.add_agent(store, &channel, *new, now),
             Request::RemoveAgent { channel, handle } => self.remove_agent(store, &channel, &handle, now),
             Request::Fresh { channel, handle } => self.fresh(store, &channel, &handle, now),
+            Request::ChangeLimits { channel, handle, change } => {
+                self.change_limits(store, &channel, &handle, change, now)
+            }
             Request::ChangeRules { channel, handle, change } => {
                 self.change_rules(store, &channel, &handle, &change, now)
             }
@@ -452,6 +457,7 @@ impl Request {
             | Self::RemoveAgent { .. }
             | Self::Fresh { .. }
             | Self::ChangeRules { .. }
+            | Self::ChangeLimits { .. }
             | Self::Post(_)
             | Self::Edit { .. }
             | Self::Delete { .. }

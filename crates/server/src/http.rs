@@ -85,6 +85,7 @@ fn table() -> Table {
         .with(routes!(thread::list))
         .with(routes!(admin::add_agent))
         .with(routes!(admin::remove_agent))
+        .with(routes!(admin::change_limits))
         .with(routes!(admin::fresh))
         .with(routes!(message::edit, message::delete))
         .with(routes!(message::runs))

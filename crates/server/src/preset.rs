@@ -94,7 +94,6 @@ pub(crate) fn guide_binding(channel: &storage::Channel, guide: &[String]) -> New
         delivery: delivery::Policy::Lean,
         session: delivery::model::SessionPolicy::Resident,
         when_cold: delivery::model::WhenCold::Reload,
-        memory_max: None,
         supervised: true,
         env: Vec::new(),
         model: None,

@@ -268,6 +268,12 @@ pub fn may_change_rules(who: &Principal, at: Standing) -> Verdict {
     owner(who)
 }
 
+/// Changing an agent's own limits.
+pub fn may_change_limits(who: &Principal, at: Standing) -> Verdict {
+    reaches(who, at)?;
+    owner(who)
+}
+
 /// Answering a permission card of a binding (2.9) by an option of this kind; `None`: there is no such option. What is
 /// allowed for ever, or of a kind that nobody knows, is for owners alone (6.10).
 pub fn may_answer_permission(

@@ -206,7 +206,7 @@ fn keep_memory() {
 /// be kept from agents (6.11).
 async fn make_way(holder: &[String], start: &StartAgents, store: &Sqlite) -> Result<(), storage::Error> {
     sweep(start);
-    let limits = store.bindings(None)?.into_iter().filter_map(|binding| binding.spec.memory_max);
+    let limits = store.bindings(None)?.into_iter().filter_map(|binding| binding.spec.limits.memory_bytes);
     let limit = limits.chain(start.memory_max).next();
     let refused = agents::trial(holder, &start.records(), &start.trial(holder, limit)).await;
     for notice in &refused.notices {

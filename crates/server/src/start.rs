@@ -104,7 +104,7 @@ impl StartAgents {
             before: None,
             hide: Some(Hide { folder: self.data.clone(), but: self.own_folder(binding) }),
             sight: self.sight,
-            memory_max: self.memory_max(binding.spec.memory_max),
+            memory_max: self.memory_max(binding.spec.limits.memory_bytes),
             mark: self.mark(),
             limits: self.limits(binding),
         }

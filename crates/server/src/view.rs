@@ -141,7 +141,7 @@ pub(crate) fn agent(
         hold: hold.map(Into::into),
         inactivity_limit_ms: spec.limits.inactivity_ms,
         turn_limit_ms: spec.limits.turn_ms,
-        memory_limit_bytes: start.memory_max(spec.memory_max),
+        memory_limit_bytes: start.memory_max(spec.limits.memory_bytes),
         memory_bytes: board.memory.get(&key).copied(),
     })
 }

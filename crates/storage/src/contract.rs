@@ -90,7 +90,6 @@ pub(crate) fn new_binding(channel: &ChannelId, handle: &str) -> NewBinding {
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,
         when_cold: WhenCold::Reload,
-        memory_max: None,
         supervised: true,
         env: vec![
             EnvVar { name: "TOKEN".to_owned(), value: Some("s3cret".to_owned()) },

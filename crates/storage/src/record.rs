@@ -87,10 +87,8 @@ pub struct NewBinding {
     pub addressed_by: AddressedBy,
     /// How its permission requests are decided.
     pub permissions: PermissionRules,
-    /// Limits of its turns.
+    /// Limits of its turns and of its memory.
     pub limits: OwnLimits,
-    /// Bytes of memory that its processes may have together; `None`: as many as the server's configuration says.
-    pub memory_max: Option<u64>,
 }
 
 /// A binding.

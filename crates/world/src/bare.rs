@@ -179,7 +179,6 @@ fn binding(channel: u64) -> NewBinding {
         cwd: None,
         permissions: PermissionRules::default(),
         limits: OwnLimits::default(),
-        memory_max: None,
         instructions: None,
         addressed_by: AddressedBy::Members,
     }

@@ -267,6 +267,7 @@ impl Model {
             | Request::AddChannel { .. }
             | Request::Act(_)
             | Request::ChangeRules { .. }
+            | Request::ChangeLimits { .. }
             | Request::Project(_)
             | Request::ImportWatermarks(_)
             | Request::Import(_) => Err(Breach::new("model", "this is not modelled")),

@@ -114,7 +114,6 @@ pub(crate) fn binding(dice: &mut Dice, handle: &str) -> NewBinding {
         cwd: None,
         permissions: PermissionRules::default(),
         limits: OwnLimits::default(),
-        memory_max: None,
         instructions,
         addressed_by: dice.weighed(&[
             (6, AddressedBy::Members),

@@ -1,5 +1,6 @@
 //! `highwater agent`: binds agents to channels, lists them, starts them fresh, removes them.
 
+mod limits;
 mod policy;
 
 use std::path::PathBuf;
@@ -10,7 +11,6 @@ use server::wire;
 
 use super::Format;
 use crate::client::Call;
-use crate::config::parse_duration;
 use crate::context::Context;
 use crate::display;
 use crate::failure::Failure;
@@ -26,6 +26,7 @@ pub(crate) enum Agent {
     /// List the presets that agent add knows
     Presets(Format),
     Policy(Box<policy::Policy>),
+    Limits(limits::Limits),
     /// Remove an agent from a channel; what it wrote stays
     Remove(Place),
     /// Start fresh: the agent's next turn begins a new session
@@ -78,16 +79,8 @@ pub(crate) struct Add {
     addressed_by: AddressedBy,
     #[command(flatten)]
     rules: policy::Rules,
-    /// How long it may give no sign of life in a turn, such as 20m [default: the server's inactivity_limit]
-    #[arg(long, value_name = "TIME", value_parser = limit)]
-    inactivity_limit: Option<u64>,
-    /// How long a turn of it may take, such as 4h [default: the server's turn_limit]
-    #[arg(long, value_name = "TIME", value_parser = limit)]
-    turn_limit: Option<u64>,
-    /// How much memory it may have with all that it starts, such as 2GiB: what takes more is ended [default: the
-    /// server's memory_limit]
-    #[arg(long, value_name = "SIZE", value_parser = input::memory)]
-    memory_limit: Option<u64>,
+    #[command(flatten)]
+    limits: limits::Own,
     /// File with instructions of its own, at most 64 KiB of text
     #[arg(long, value_name = "FILE")]
     instructions: Option<PathBuf>,
@@ -181,6 +174,7 @@ impl Agent {
                 format.print(&presets, |presets| list_presets(presets))
             }
             Self::Policy(command) => command.run(context),
+            Self::Limits(command) => command.run(context),
             Self::Remove(Place { handle, channel, format }) => {
                 let call = Call::delete(&["channels", &channel, "agents", &handle]);
                 let agent: wire::Agent = context.client()?.call(&call)?;
@@ -201,6 +195,7 @@ impl Add {
     fn run(self, context: &Context) -> Result<(), Failure> {
         let cwd = self.cwd.map(|path| input::folder(&path, context.base())).transpose()?;
         let instructions = self.instructions.as_deref().map(input::small_file).transpose()?;
+        let limits = self.limits.of_new();
         let body = wire::AddAgent {
             handle: self.handle,
             preset: self.preset,
@@ -230,9 +225,9 @@ impl Add {
                 AddressedBy::Owners => wire::AddressedBy::Owners,
             },
             permissions: self.rules.of_new()?,
-            inactivity_limit_ms: self.inactivity_limit,
-            turn_limit_ms: self.turn_limit,
-            memory_limit_bytes: self.memory_limit,
+            inactivity_limit_ms: limits.inactivity_limit,
+            turn_limit_ms: limits.turn_limit,
+            memory_limit_bytes: limits.memory_limit,
         };
         let call = Call::post(&["channels", &self.channel, "agents"]);
         let client = context.client()?;
@@ -359,12 +354,6 @@ fn session_word(policy: SessionPolicy) -> &'static str {
         SessionPolicy::Saved => "saved",
         SessionPolicy::Fresh => "fresh",
     }
-}
-
-/// A span such as `90s`, in milliseconds.
-fn limit(text: &str) -> Result<u64, String> {
-    let span = parse_duration(text).ok_or("give a time such as 90s, 20m or 1h30m")?;
-    u64::try_from(span.as_millis()).map_err(|_| "that is too long".to_owned())
 }
 
 /// `NAME=VALUE`, or `NAME` to pass the server's own on.

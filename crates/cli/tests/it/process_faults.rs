@@ -258,6 +258,12 @@ fn an_agent_over_its_memory_limit_fails_its_run_and_nobody_elses() {
     });
     let table = server.ok(&["agent", "list"]);
     assert!(table.contains(" MiB of 64 MiB"), "{table}");
+    // What the reason says helps.
+    let raised =
+        server.json(&["agent", "limits", "echo", "--channel", "general", "--memory-limit", "600MiB"]);
+    assert_eq!(raised["memory_limit_bytes"], 600 << 20);
+    server.ok(&["agent", "fresh", "echo", "--channel", "general"]);
+    check(&server, &steps(r#"{"hog":200},{"text":"held"}"#), "succeeded", "cold");
     let refused =
         server.run(&["agent", "add", "small", "--channel", "general", "--memory-limit", "1MiB", "--", "x"]);
     assert!(refused.code == 5 && refused.err.contains("16 MiB"), "{refused:?}");

@@ -11,6 +11,7 @@ use storage::{
     Access, Binding, ChannelKind, NewBinding, Person, PersonId, PlacedWatermark, Rank, RunStatus, Store,
 };
 
+use super::limits::check_limits;
 use super::request::key_of;
 use super::rules::check_rules;
 use super::saved::FRESH;
@@ -23,9 +24,6 @@ use crate::rights::Principal;
 const CHANNEL_NAME_MAX: usize = 64;
 /// Names that notices, marks and cleaned names use.
 const RESERVED: [&str; 5] = ["highwater", "system", "assistant", "user", "unknown"];
-/// A binding's own limits of time lie between these, as those of the settings do.
-const LIMIT_MS_MIN: u64 = 10;
-const DAY_MS: u64 = 86_400_000;
 /// Bytes of a binding's instructions at most: they are paid for in every session.
 const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
 
@@ -263,14 +261,7 @@ fn check_agent(new: &NewBinding) -> Result<(), ApiError> {
             "the working directory must be an absolute path; {cwd:?} is not"
         )));
     }
-    for (ms, what, max_ms) in [
-        (new.limits.inactivity_ms, "an inactivity limit is 10 ms to 1 d", DAY_MS),
-        (new.limits.turn_ms, "a turn limit is 10 ms to 7 d", 7 * DAY_MS),
-    ] {
-        if ms.is_some_and(|ms| !(LIMIT_MS_MIN..=max_ms).contains(&ms)) {
-            return Err(ApiError::invalid(what));
-        }
-    }
+    check_limits(&new.limits)?;
     if new.instructions.as_ref().is_some_and(|text| text.len() > INSTRUCTIONS_BYTES_MAX) {
         return Err(ApiError::new(Code::TooLarge, "instructions may have 64 KiB at most"));
     }

@@ -16,7 +16,7 @@ use crate::rights::Principal;
 pub use crate::spool::Spool;
 pub use crate::transfer::Brought;
 
-use super::{ActivityFacts, Answer, Pausing, RulesChange, ToolCall};
+use super::{ActivityFacts, Answer, LimitsChange, Pausing, RulesChange, ToolCall};
 
 /// A message that a person wants to post.
 #[derive(Clone, Debug)]
@@ -81,6 +81,15 @@ pub enum Request {
         handle: String,
         /// What is other.
         change: Box<RulesChange>,
+    },
+    /// Change an agent's own limits.
+    ChangeLimits {
+        /// Channel name.
+        channel: String,
+        /// Handle.
+        handle: String,
+        /// What is other.
+        change: LimitsChange,
     },
     /// Answer a permission card.
     Answer(Answer),

@@ -7,7 +7,7 @@ use utoipa::IntoParams;
 
 use super::identify::Who;
 use super::{App, Json, Path, Query};
-use crate::engine::{Board, ProjectAct, Reply, Request};
+use crate::engine::{Board, LimitsChange, ProjectAct, Reply, Request};
 use crate::error::{ApiError, Code};
 use crate::wire;
 use crate::{preset, reach, rights, view};
@@ -135,7 +135,6 @@ pub(super) async fn add_agent(
     app.readers.read(right).await?;
     let (preset, command) = preset::resolve(&new, &app.start.guide)?;
     app.start.check_folder(new.cwd.as_deref())?;
-    check_memory(new.memory_limit_bytes)?;
     let env = new.env.into_iter().map(|var| EnvVar { name: var.name, value: var.value }).collect();
     let new = NewBinding {
         channel: "".into(),
@@ -152,20 +151,13 @@ pub(super) async fn add_agent(
         instructions: new.instructions.filter(|text| !text.trim().is_empty()),
         addressed_by: new.addressed_by,
         permissions: new.permissions.into(),
-        limits: OwnLimits { inactivity_ms: new.inactivity_limit_ms, turn_ms: new.turn_limit_ms },
-        memory_max: new.memory_limit_bytes,
+        limits: OwnLimits {
+            inactivity_ms: new.inactivity_limit_ms,
+            turn_ms: new.turn_limit_ms,
+            memory_bytes: new.memory_limit_bytes,
+        },
     };
     app.binding(&who, Request::AddAgent { channel, new: Box::new(new) }).await
-}
-
-/// Less than this no agent starts with.
-const MEMORY_MIN: u64 = 16 << 20;
-
-fn check_memory(max: Option<u64>) -> Result<(), ApiError> {
-    match max.is_some_and(|max| max < MEMORY_MIN || i64::try_from(max).is_err()) {
-        true => Err(ApiError::invalid("memory_limit_bytes has to be at least 16777216 (16 MiB)")),
-        false => Ok(()),
-    }
 }
 
 /// Takes an agent out of a channel
@@ -179,6 +171,26 @@ pub(super) async fn remove_agent(
     Path((channel, handle)): Path<(String, String)>,
 ) -> Result<Json<wire::Agent>, ApiError> {
     app.binding(&who, Request::RemoveAgent { channel, handle }).await
+}
+
+/// Changes an agent's own limits
+///
+/// For owners. They hold from its next process on; one that is alive keeps those that it started with.
+#[utoipa::path(patch, path = "/channels/{channel}/agents/{handle}/limits", tag = "agents",
+    operation_id = "change_limits", responses((status = 200, description = "The agent", body = wire::Agent)))]
+pub(super) async fn change_limits(
+    State(app): State<App>,
+    who: Who,
+    Path((channel, handle)): Path<(String, String)>,
+    Json(change): Json<wire::ChangeLimits>,
+) -> Result<Json<wire::Agent>, ApiError> {
+    let own = |limit: Option<u64>| limit.map(|limit| Some(limit).filter(|limit| *limit > 0));
+    let change = LimitsChange {
+        inactivity_ms: own(change.inactivity_limit_ms),
+        turn_ms: own(change.turn_limit_ms),
+        memory_bytes: own(change.memory_limit_bytes),
+    };
+    app.binding(&who, Request::ChangeLimits { channel, handle, change }).await
 }
 
 /// Gives an agent a new session

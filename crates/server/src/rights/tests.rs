@@ -39,7 +39,7 @@ fn rights_in_channels() {
     let own: PersonId = "p1".into();
     let other: PersonId = "p2".into();
     // (right, in a public channel, in a private one, in a direct conversation)
-    let table: [(&str, Right, &str, &str, &str); 13] = [
+    let table: [(&str, Right, &str, &str, &str); 14] = [
         ("read", may_read_channel, "+++ +++ ++.", "+++ ++. ++.", "+++ ++. ++."),
         ("join", may_join_channel, "+++ +++ ++.", "+++ ++. ++.", "--- --. --."),
         ("leave", may_leave_channel, "+++ +++ ++.", "+++ ++. ++.", "--- --. --."),
@@ -51,6 +51,7 @@ fn rights_in_channels() {
         ("post", may_post, "+++ +++ ++.", "++- ++. ++.", "++- ++. ++."),
         ("add agent", may_add_agent, "+++ --- --.", "+++ --. --.", "+++ --. --."),
         ("remove agent", may_remove_agent, "+++ --- --.", "+++ --. --.", "+++ --. --."),
+        ("change limits", may_change_limits, "+++ --- --.", "+++ --. --.", "+++ --. --."),
         ("change rules", may_change_rules, "+++ --- --.", "+++ --. --.", "+++ --. --."),
         ("fresh", may_start_fresh, "+++ ++- --.", "+++ ++. --.", "+++ ++. --."),
     ];

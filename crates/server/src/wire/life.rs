@@ -25,6 +25,21 @@ impl From<storage::Hold> for Hold {
     }
 }
 
+/// A change of an agent's own limits; what is absent stays, 0: as the server's settings say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChangeLimits {
+    /// Milliseconds that it may give no sign of life in a turn, 10 to a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inactivity_limit_ms: Option<u64>,
+    /// Milliseconds that a turn of it may take, 10 to seven days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_limit_ms: Option<u64>,
+    /// Bytes of memory that its processes may have together, from 16 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
+}
+
 /// Whether all agents are paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Pause {

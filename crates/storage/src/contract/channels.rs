@@ -109,8 +109,11 @@ fn bindings_are_what_was_given(store: &mut dyn Store) {
         cwd: None,
         instructions: Some("Be brief.\n".to_owned()),
         addressed_by: AddressedBy::Owners,
-        limits: OwnLimits { inactivity_ms: Some(1_500), turn_ms: Some(u64::from(u32::MAX)) },
-        memory_max: Some(2 << 30),
+        limits: OwnLimits {
+            inactivity_ms: Some(1_500),
+            turn_ms: Some(u64::from(u32::MAX)),
+            memory_bytes: Some(2 << 30),
+        },
         ..new_binding(&channel, "codex")
     };
     for (id, spec) in [("b-claude", new_binding(&channel, "claude")), ("b-codex", full)] {

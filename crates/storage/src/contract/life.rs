@@ -2,7 +2,7 @@
 
 use super::*;
 
-stories![a_run_waits_to_be_tried_again, a_binding_is_held, agents_are_paused];
+stories![a_run_waits_to_be_tried_again, a_binding_is_held, agents_are_paused, limits_of_a_binding_change];
 
 fn a_run_waits_to_be_tried_again(store: &mut dyn Store) {
     let mut world = World::new(store);
@@ -87,4 +87,25 @@ fn agents_are_paused(store: &mut dyn Store) {
     let changes: Vec<Change> = log.into_iter().map(|entry| entry.change).collect();
     let both = [Change::PauseChanged, Change::ChannelChanged];
     check("told once each", changes, [both.clone(), both].concat());
+}
+
+fn limits_of_a_binding_change(store: &mut dyn Store) {
+    let world = World::new(store);
+    let binding = world.key.binding.clone();
+    let before = world.store.binding(&binding).unwrap();
+    let limits = OwnLimits { inactivity_ms: Some(2_000), turn_ms: None, memory_bytes: Some(1 << 30) };
+    let head = world.store.log_span().unwrap().head;
+    let after = world.store.set_limits(&binding, &limits, at(5)).unwrap();
+    let spec = NewBinding { limits, ..before.spec.clone() };
+    check("changed", after, Binding { spec, ..before.clone() });
+    world.store.set_limits(&binding, &limits, at(6)).unwrap();
+    let told: Vec<Change> = world.store.log(head, 9).unwrap().into_iter().map(|entry| entry.change).collect();
+    check("told once", told, vec![Change::AgentChanged(binding.clone())]);
+    check("taken back", world.store.set_limits(&binding, &OwnLimits::default(), at(6)).unwrap(), before);
+    world.store.remove_binding(&binding, at(7)).unwrap();
+    check_refused(
+        "removed",
+        world.store.set_limits(&binding, &limits, at(8)),
+        "binding b-claude was removed",
+    );
 }

@@ -41,4 +41,6 @@ pub struct OwnLimits {
     pub inactivity_ms: Option<u64>,
     /// Milliseconds that a turn of it may take.
     pub turn_ms: Option<u64>,
+    /// Bytes of memory that its processes may have together.
+    pub memory_bytes: Option<u64>,
 }

@@ -109,6 +109,27 @@ pub(super) fn set_permissions(
     by_id(db, id)
 }
 
+/// Gives the binding these limits of its own; the same ones change nothing.
+pub(super) fn set_limits(
+    db: &Connection,
+    id: &BindingId,
+    limits: &OwnLimits,
+    at: Timestamp,
+) -> Result<Binding, Error> {
+    let old = by_id(db, id)?;
+    if old.removed_at.is_some() {
+        return Err(Error::Conflict(format!("binding {id} was removed")));
+    }
+    if old.spec.limits != *limits {
+        let mut update = db.prepare_cached(
+            "UPDATE binding SET inactivity_ms = ?2, turn_ms = ?3, memory_max = ?4 WHERE name = ?1",
+        )?;
+        update.execute((id.as_str(), limits.inactivity_ms, limits.turn_ms, limits.memory_bytes))?;
+        tell(db, id, ChangeKind::AgentChanged, at)?;
+    }
+    by_id(db, id)
+}
+
 fn tell(db: &Connection, id: &BindingId, kind: ChangeKind, at: Timestamp) -> Result<(), Error> {
     let mut rows = db.prepare_cached("SELECT id, channel FROM binding WHERE name = ?1")?;
     let (binding, channel) = rows.query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -160,7 +181,7 @@ fn insert(
         Json(&new.permissions),
         new.limits.inactivity_ms,
         new.limits.turn_ms,
-        new.memory_max,
+        new.limits.memory_bytes,
     ])?;
     Ok(())
 }
@@ -183,8 +204,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Binding> {
             instructions: row.get(11)?,
             addressed_by: row.get::<_, Word<AddressedBy>>(14)?.0,
             permissions: row.get::<_, Json<_>>(16)?.0,
-            limits: OwnLimits { inactivity_ms: row.get(17)?, turn_ms: row.get(18)? },
-            memory_max: row.get(19)?,
+            limits: OwnLimits {
+                inactivity_ms: row.get(17)?,
+                turn_ms: row.get(18)?,
+                memory_bytes: row.get(19)?,
+            },
         },
         created_at: row.get::<_, Time>(12)?.0,
         removed_at: row.get::<_, Option<Time>>(13)?.map(|at| at.0),

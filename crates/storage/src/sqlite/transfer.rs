@@ -131,7 +131,6 @@ fn bring_agent(db: &Connection, new: &BroughtAgent) -> Result<BindingId, Error> 
         addressed_by: AddressedBy::default(),
         permissions: crate::PermissionRules::default(),
         limits: OwnLimits::default(),
-        memory_max: None,
     };
     let id = binding::add(db, &spec, new.since)?.id;
     binding::remove(db, &id, new.brought_at)?;

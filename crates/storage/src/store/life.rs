@@ -26,4 +26,6 @@ pub trait StoreLife: ReadLife {
     fn set_hold(&mut self, key: &Key, hold: Option<&Hold>, at: Timestamp) -> Result<(), Error>;
     /// Pauses all agents as of a time, or with `None` ends that.
     fn set_paused(&mut self, since: Option<Timestamp>, at: Timestamp) -> Result<(), Error>;
+    /// Gives a binding these limits of its own; they hold for processes that start from now on.
+    fn set_limits(&mut self, id: &BindingId, limits: &OwnLimits, at: Timestamp) -> Result<Binding, Error>;
 }

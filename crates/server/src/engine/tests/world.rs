@@ -39,7 +39,6 @@ impl World {
             delivery: Policy::Lean,
             session: SessionPolicy::Resident,
             when_cold: delivery::model::WhenCold::Reload,
-            memory_max: None,
             supervised: true,
             env: vec![],
             model: None,

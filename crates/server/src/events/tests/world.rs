@@ -225,7 +225,6 @@ pub(super) fn binding(channel: &ChannelId, handle: &str) -> NewBinding {
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,
         when_cold: delivery::model::WhenCold::Reload,
-        memory_max: None,
         supervised: true,
         addressed_by: AddressedBy::Members,
         permissions: storage::PermissionRules::default(),

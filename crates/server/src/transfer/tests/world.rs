@@ -47,7 +47,6 @@ impl World {
             delivery: Policy::Lean,
             session: SessionPolicy::Resident,
             when_cold: delivery::model::WhenCold::Reload,
-            memory_max: None,
             supervised: true,
             env: vec![env],
             model: None,

@@ -79,6 +79,12 @@ pub(super) fn permissions() -> Vec<Row> {
             of_agent(w)
                 .body(json!({"answered_by": "members", "tools": {"execute": "ask", "read": "default"}}))
         }),
+        row("change_limits", "private", "+----..--+..", |w| {
+            of_agent(w).body(json!({"turn_limit_ms": 60_000, "memory_limit_bytes": 0}))
+        }),
+        row("change_limits", "that cannot hold", "?----..--?..", |w| {
+            of_agent(w).body(json!({"memory_limit_bytes": 1}))
+        }),
         row("change_permission_rules", "that cannot hold", "?----..--?..", |w| {
             of_agent(w).body(json!({"tools": {"execute": "inside"}}))
         }),
