@@ -1,4 +1,4 @@
-//! A disk without space, under a real server: what is refused leaves nothing, and all is well once there is space.
+//! A disk without space, and one that fails, under a real server: what is refused leaves nothing, and all goes on after.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -120,4 +120,74 @@ fn refuses_and_recovers() {
     assert_eq!(texts(&http), expected);
     let asked = server.ask("general", r#"@echo SCRIPT:{"prompt":[{"text":"hello"}]}"#, &[]);
     assert_eq!(asked["runs"][0]["status"], "succeeded", "{asked}");
+}
+
+/// Posts that are tried against a disk that fails.
+const POSTS: usize = 20;
+
+/// What a server did whose flushes fail.
+#[derive(Debug, Default)]
+struct Failing {
+    acknowledged: Vec<String>,
+    refused: usize,
+    /// What could be read while they failed.
+    read: Vec<String>,
+}
+
+/// Serves while flushes fail, posts, and is killed; `None` if it did not start.
+fn serve_failing(server: &mut TestServer, when: &str) -> Option<Failing> {
+    let inject = format!("inject=fsync,fdatasync:error=EIO:when={when}");
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", &inject];
+    let mut failing = None;
+    if server.start_under(&strace) {
+        let http = owner(server);
+        let mut did = Failing::default();
+        for n in 0..POSTS {
+            let text = format!("{when} {n}");
+            let answer = http.call("POST", "/channels/general/messages", &json!({ "text": text }));
+            match answer.status {
+                200 => did.acknowledged.push(text),
+                _ => did.refused += 1,
+            }
+        }
+        did.read = texts(&http);
+        failing = Some(did);
+        let pid = rustix::process::Pid::from_raw(i32::try_from(server.pid()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+    wait_until("it has ended", || server.died().is_some());
+    failing
+}
+
+/// Fault experiment 4: flushes fail, from the N-th of a thread on or the N-th alone. Nothing is acknowledged that is lost, what
+/// was refused is whole or not there, what is there can be read meanwhile, and the next start goes on. I1, I2
+#[test]
+fn a_disk_that_does_not_flush_acknowledges_nothing() {
+    let strace = command(Path::new("strace")).args(["-qq", "-o", "/dev/null", "true"]).output();
+    if !strace.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: strace cannot trace here");
+        return;
+    }
+    let mut server = TestServer::start();
+    server.ok(&["post", "general", "before"]);
+    assert!(server.stop().success());
+    let (mut refused, mut expected) = (0, vec!["before".to_owned()]);
+    // The start flushes some files on a thread of its own; the engine's flushes once for each post.
+    for when in ["1+", "3+", "6+", "8+", "11+", "7", "9", "12"] {
+        let failing = serve_failing(&mut server, when);
+        server.start_again(&[]);
+        let kept = texts(&owner(&server));
+        assert!(server.stop().success());
+        let mut rest = kept.iter();
+        let did = failing.unwrap_or_default();
+        for text in expected.iter().chain(&did.acknowledged) {
+            assert!(rest.any(|kept| kept == text), "{when}: {text:?} is lost of {kept:?}; {did:?}");
+        }
+        let tried = |text: &String| text.strip_prefix(when).is_some_and(|rest| rest.starts_with(' '));
+        assert!(kept.iter().all(|text| expected.contains(text) || tried(text)), "{when}: {kept:?}; {did:?}");
+        assert!(did.acknowledged.iter().all(|text| did.read.contains(text)), "{when}: {did:?}");
+        refused += did.refused;
+        expected = kept;
+    }
+    assert!(refused >= 10, "flushes hardly failed: {refused}");
 }

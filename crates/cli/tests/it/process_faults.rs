@@ -53,9 +53,10 @@ fn signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
 }
 
+/// Fault experiment 2, rule 6.8 and public report E51: the server is killed during a turn. The holders are stopped, so the next
+/// start ends what is left, by their records; the turn is told as interrupted, and a person may try it again. I3, I9
 #[test]
 fn a_turn_that_its_server_left_is_swept_and_told() {
-    // Fault experiment 2, rule 6.8 and public report E51; I3, I9. The holders cannot do it, so the next start does, by their records.
     let mut server = TestServer::start();
     server.add_scripted("echo", "general", "log", &["--env", r#"SCRIPTED_SCRIPT={"ignore_eof":true}"#]);
     let stranger = server.file("stranger");
@@ -78,9 +79,9 @@ fn a_turn_that_its_server_left_is_swept_and_told() {
     check(&server, &hello("echo"), "succeeded", "cold");
 }
 
+/// Fault experiment 7: whatever floods, the server grows by less than 64 MiB, and others are answered meanwhile. I10
 #[test]
 fn a_flood_costs_its_run_and_nobody_else() {
-    // Fault experiment 7, I10
     let server = TestServer::start();
     server.add_scripted("echo", "general", "log", &[]);
     server.add_scripted("other", "general", "log2", &[]);
@@ -110,9 +111,9 @@ fn a_flood_costs_its_run_and_nobody_else() {
     assert!(growth < GROWTH_KIB_MAX, "{growth} KiB");
 }
 
+/// Fault experiment 8: what is no message is dropped, or ends its run clearly; the next one is answered. I10
 #[test]
 fn a_babble_costs_at_most_its_run() {
-    // Fault experiment 8, I10
     let server = TestServer::start();
     server.add_scripted("echo", "general", "log", &[]);
     let deep = "[".repeat(2_000);
@@ -139,9 +140,10 @@ fn check_end(settings: &str, end: impl FnOnce(&mut TestServer)) {
     server.wait_until_none_is_left(Duration::from_secs(20));
 }
 
+/// Fault experiment 9, rule 6.8 and public report E51: no descendant outlives its session, whatever ends that: fresh, removed,
+/// stopped, a server that is killed, idle, evicted. I9
 #[test]
 fn every_end_of_a_process_is_its_trees() {
-    // Fault experiment 9, rule 6.8 and public report E51; I9: idle, fresh, removed, evicted, stopped, and a server that is killed.
     check_end("", |server| drop(server.ok(&["agent", "fresh", "echo", "--channel", "general"])));
     check_end("", |server| drop(server.ok(&["agent", "remove", "echo", "--channel", "general"])));
     check_end("", |server| assert!(server.stop().success()));
@@ -160,10 +162,10 @@ fn config(name: &str, text: &str) -> String {
     file.display().to_string()
 }
 
+/// Fault experiment 30, rule 6.8 and public report E57: a second server on the folder refuses, else both would answer.
+/// Rule 6.8 and public report E55: what it finds alive is not what was left, however old.
 #[test]
 fn a_second_server_refuses_and_harms_nothing() {
-    // Fault experiment 30, rule 6.8, public report E57: else both would answer; public report E55: what it finds alive is
-    // not what was left, however old.
     let server = TestServer::start();
     server.add_scripted("echo", "general", "log", &[]);
     server.ok(&["post", "general", &steps(r#"{"await_cancel":true},{"answer":{"stop":"cancelled"}}"#)]);
@@ -179,9 +181,9 @@ fn a_second_server_refuses_and_harms_nothing() {
     wait_until("it is cancelled", || newest_run(&server)["status"] == "cancelled");
 }
 
+/// Fault experiment 31: an agent that is stopped fails its turn by its limit; a new process answers the next.
 #[test]
 fn a_stopped_agent_fails_its_turn_and_is_replaced() {
-    // Fault experiment 31
     let limits = config("stopped", "inactivity_limit = \"500ms\"\ngrace = \"200ms\"\n");
     let server = TestServer::start_with(&["--config", &limits]);
     server.add_scripted("echo", "general", "log", &[]);
@@ -235,10 +237,28 @@ fn serve_says_what_the_system_refuses() {
     assert!(told.contains(measured), "{told}");
 }
 
+/// The control groups of this server's agents.
+fn groups(server: u32) -> Vec<String> {
+    let (own, mut found) = (format!("highwater-{server}-"), Vec::new());
+    let mut folders = vec![std::path::PathBuf::from("/sys/fs/cgroup")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with(&own) {
+                found.push(name);
+            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+            }
+        }
+    }
+    found
+}
+
+/// Fault experiment 32: an agent takes more memory than it may. Whoever keeps it to its limit on this system, it alone is
+/// ended, and its run says the limit and what to do, which helps. A server that is killed leaves no control group for long.
 #[test]
 fn an_agent_over_its_memory_limit_fails_its_run_and_nobody_elses() {
-    // Fault experiment 32: whoever keeps it to its limit on this system.
-    let server = TestServer::start();
+    let mut server = TestServer::start();
     server.add_scripted("echo", "general", "log", &["--memory-limit", "64MiB"]);
     server.add_scripted("other", "general", "log2", &[]);
     check(&server, &hello("other"), "succeeded", "cold");
@@ -267,4 +287,12 @@ fn an_agent_over_its_memory_limit_fails_its_run_and_nobody_elses() {
     let refused =
         server.run(&["agent", "add", "small", "--channel", "general", "--memory-limit", "1MiB", "--", "x"]);
     assert!(refused.code == 5 && refused.err.contains("16 MiB"), "{refused:?}");
+    let pid = server.pid();
+    let keeper =
+        if groups(pid).is_empty() { "the server, by measuring" } else { "the kernel, by a control group" };
+    println!("kept to its limit by {keeper}");
+    server.kill();
+    server.wait_until_none_is_left(Duration::from_secs(10));
+    server.start_again(&[]);
+    assert_eq!(groups(pid), Vec::<String>::new());
 }

@@ -70,6 +70,27 @@ impl TestServer {
         line.contains("listens on http://")
     }
 
+    /// Starts on the same folder again, run by another program; whether it came as far as to listen.
+    pub(crate) fn start_under(&mut self, outer: &[&str]) -> bool {
+        assert!(self.child.is_none(), "it runs already");
+        let serve = self.serve(&[]);
+        let mut command = command(Path::new(outer[0]));
+        command.args(&outer[1..]).arg(serve.get_program()).args(serve.get_args()).env_clear();
+        command.envs(serve.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.current_dir(self.home.path()).stdin(Stdio::null());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        self.child = Some(child);
+        line.contains("listens on http://")
+    }
+
+    /// The running server's process, as it tells itself.
+    pub(crate) fn pid(&self) -> u32 {
+        let told = std::fs::read_to_string(self.data().join("server.json")).unwrap();
+        serde_json::from_str::<Value>(&told).unwrap()["pid"].as_u64().unwrap().try_into().unwrap()
+    }
+
     /// How it ended, if it has by itself.
     pub(crate) fn died(&mut self) -> Option<ExitStatus> {
         let status = self.child.as_mut()?.try_wait().unwrap()?;
