@@ -1,4 +1,5 @@
-//! Keeps the page on what users reported true: each test that it names is there, and names the report.
+//! Keeps the pages on what users reported and on faults that are tried true: each test that they name is there, and names
+//! what it holds.
 
 #[cfg(test)]
 mod tests;
@@ -7,25 +8,37 @@ use super::Finding;
 use super::documents::markdown;
 use crate::tree::Tree;
 
-/// The page. Its first table has a report in the first column and tests in the last.
-const PAGE: &str = "docs/public-reports.md";
+/// A page. Its first table has an id in the first of four columns and tests in the last.
+struct Page {
+    path: &'static str,
+    /// How a test names what it holds, in either case, before the ids.
+    names: &'static str,
+    is_id: fn(&str) -> bool,
+}
 
-/// How a test names the reports that it holds, in either case, before their ids.
-const NAMES: &str = "public report";
+const PAGES: [Page; 2] = [
+    Page { path: "docs/public-reports.md", names: "public report", is_id: is_report },
+    Page { path: "docs/faults.md", names: "fault experiment", is_id: is_number },
+];
 
-/// Each test in the last column of a row exists, and its comment names the row's report.
+/// Each test in the last column of a row exists, and its comment names the row's id.
 pub(super) fn held(tree: &Tree) -> Vec<Finding> {
-    let Some(page) = tree.text(PAGE) else { return Vec::new() };
+    PAGES.iter().flat_map(|page| held_of(tree, page)).collect()
+}
+
+fn held_of(tree: &Tree, page: &Page) -> Vec<Finding> {
+    let Page { path, names, is_id } = page;
+    let Some(page) = tree.text(path) else { return Vec::new() };
     let mut findings = Vec::new();
     for (index, line) in markdown::prose(page) {
-        let Some((id, tests)) = row(line) else { continue };
+        let Some((id, tests)) = row(line, *is_id) else { continue };
         for span in markdown::code_spans(tests).filter(|span| span.contains("::")) {
             let name = span.rsplit("::").next().unwrap_or(span);
             let found: Vec<&str> = code(tree).flat_map(|text| tests_called(text, name)).collect();
             if found.is_empty() {
-                findings.push(Finding::line(PAGE, index, format!("there is no test `{span}`")));
-            } else if !found.iter().any(|test| is_named(test, id)) {
-                findings.push(Finding::line(PAGE, index, format!("`{span}` does not name {NAMES} {id}")));
+                findings.push(Finding::line(path, index, format!("there is no test `{span}`")));
+            } else if !found.iter().any(|test| is_named(test, names, id)) {
+                findings.push(Finding::line(path, index, format!("`{span}` does not name {names} {id}")));
             }
         }
     }
@@ -33,11 +46,19 @@ pub(super) fn held(tree: &Tree) -> Vec<Finding> {
 }
 
 /// `B11` and the last cell of `| B11 | what happened | rule | tests |`.
-fn row(line: &str) -> Option<(&str, &str)> {
+fn row(line: &str, is_id: fn(&str) -> bool) -> Option<(&str, &str)> {
     let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
     let [id, _, _, tests] = cells[..] else { return None };
-    let number = id.strip_prefix(|c: char| c.is_ascii_uppercase())?;
-    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some((id, tests))
+    is_id(id).then_some((id, tests))
+}
+
+/// `B11`.
+fn is_report(id: &str) -> bool {
+    id.strip_prefix(|c: char| c.is_ascii_uppercase()).is_some_and(is_number)
+}
+
+fn is_number(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn code(tree: &Tree) -> impl Iterator<Item = &str> {
@@ -55,10 +76,10 @@ fn tests_called<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     opening.iter().flat_map(|opening| text.match_indices(opening.as_str())).map(|(at, _)| whole(at)).collect()
 }
 
-fn is_named(test: &str, id: &str) -> bool {
+fn is_named(test: &str, names: &str, id: &str) -> bool {
     test.lines().any(|line| {
         let small = line.to_ascii_lowercase();
-        let ids = small.split_once(NAMES).map_or("", |(_, ids)| ids);
+        let ids = small.split_once(names).map_or("", |(_, ids)| ids);
         ids.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part.eq_ignore_ascii_case(id))
     })
 }

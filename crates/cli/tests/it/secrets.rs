@@ -72,6 +72,7 @@ fn leaks<'a>(text: &str, secrets: &'a [(&'static str, String)]) -> Vec<&'a str> 
     secrets.iter().filter(|(_, secret)| text.contains(secret.as_str())).map(|(name, _)| *name).collect()
 }
 
+/// Fault experiment 28
 #[test]
 fn no_secret_is_logged_as_text() {
     let log = drive("text");
@@ -80,6 +81,7 @@ fn no_secret_is_logged_as_text() {
     }
 }
 
+/// Fault experiment 28
 #[test]
 fn no_secret_is_logged_as_json() {
     let log = drive("json");

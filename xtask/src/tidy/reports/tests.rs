@@ -5,7 +5,11 @@ use crate::tidy;
 
 fn check(row: &str, tests: &str, expected: &[&str]) {
     let page = format!("# Page\n\n| report | what | rule | test |\n| --- | --- | --- | --- |\n{row}\n");
-    tidy::check(held, &[(PAGE, &page), ("crates/x/src/tests.rs", tests), ("web/a.test.ts", tests)], expected);
+    tidy::check(
+        held,
+        &[("docs/public-reports.md", &page), ("crates/x/src/tests.rs", tests), ("web/a.test.ts", tests)],
+        expected,
+    );
 }
 
 #[test]
@@ -43,5 +47,19 @@ fn a_neighbours_name_does_not_count() {
         "| B11 | twice | 4.4 | `a::two` |",
         tests,
         &["docs/public-reports.md:5: `a::two` does not name public report B11"],
+    );
+}
+
+#[test]
+fn faults_are_numbers() {
+    let check = |row: &str, expected: &[&str]| {
+        let page = format!("| | fault | has to come of it | test |\n| --- | --- | --- | --- |\n{row}\n");
+        let tests = "/// Fault experiment 3: told.\n#[test]\nfn full() {\n}\n";
+        tidy::check(held, &[("docs/faults.md", &page), ("crates/x/src/tests.rs", tests)], expected);
+    };
+    check("| 3 | a full disk | refused | `storage::full` |", &[]);
+    check(
+        "| 4 | a full disk | refused | `storage::full` |",
+        &["docs/faults.md:3: `storage::full` does not name fault experiment 4"],
     );
 }

@@ -23,6 +23,7 @@ fn is_full<T>(result: &Result<T, Error>) -> bool {
     matches!(result, Err(Error::DiskFull))
 }
 
+/// Fault experiment 3: a database that cannot grow refuses, half-writes nothing, and goes on with space.
 #[test]
 fn a_full_disk_refuses_and_recovers() {
     let Fixture { mut store, folder } = full();
