@@ -23,7 +23,7 @@ pub(crate) struct Sent {
     pub(crate) acknowledged: Option<(String, u64)>,
 }
 
-/// Public report B28: posts that are sent again after a kill are one message with one answer.
+/// Public reports B28, C31, C33: a post that is sent again after a kill is one message; each mention ends visibly, once.
 #[test]
 fn killed_at_random_instants() {
     // Fault experiment 1, at any instant; I1, I2, I3, I5, I9

@@ -124,6 +124,7 @@ fn the_final_text_is_what_follows_the_last_tool_call() {
     assert_eq!(steps[0]["body"]["title"], "Read");
 }
 
+/// Rules 2.4, 2.5 and public report C36
 #[test]
 fn an_empty_answer_and_a_long_one() {
     let server = server_with_echo();

@@ -439,7 +439,7 @@ fn a_crash_loop_ends_and_waits_for_a_person() {
     wait_for(&server, &fine, "succeeded");
 }
 
-/// Fault experiment 13, rule 2.6 and public reports C35, D45: strictly one turn at a time, nobody's answer is lost.
+/// Fault experiment 13, rule 2.6 and public reports C33, C35, D45: one turn at a time, nobody's answer is lost.
 #[test]
 fn many_mentions_at_once_are_answered_one_by_one() {
     const PEOPLE: [&str; 5] = ["ada", "ben", "cleo", "dan", "eve"];

@@ -55,6 +55,7 @@ fn without_a_newest_user_turn_all_is_replayed() {
     }
 }
 
+/// Rule 3.3 and public report I80
 #[test]
 fn nobody_can_forge_a_line() {
     let talk = direct(&[

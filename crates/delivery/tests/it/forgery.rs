@@ -168,6 +168,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// A block reads back into the cleaned records that it was made of.
+    /// Rule 4.7 and public report I80
     #[test]
     fn a_block_reads_back(texts in texts()) {
         let block = read(&render(&told_and_new(&texts, usize::MAX)).block.unwrap());
@@ -185,6 +186,7 @@ proptest! {
     }
 
     /// Nothing that hides stands in a block, no tag of the host's, and one marker per cut body.
+    /// Rule 4.7 and public report I80
     // I7
     #[test]
     fn nothing_hides_and_nothing_is_forged(texts in texts(), body_chars in 0usize..60) {
@@ -205,6 +207,7 @@ proptest! {
     }
 
     /// A hostile row changes its own line alone.
+    /// Rule 4.7 and public report I80
     #[test]
     fn a_row_changes_its_own_line_alone(texts in texts(), at in 2usize..9, name in hostile(), text in hostile()) {
         let at = at.min(texts.len() - 1);

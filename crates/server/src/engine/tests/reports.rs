@@ -281,8 +281,8 @@ fn messages_of_one_instant_keep_their_order_and_are_told_once() {
     }
 }
 
-/// Rule 6.3 and public report E47: with each place held by a silent agent, who waits gets the first place that one of
-/// them gives up, in that very step; a start that is stuck gives up nothing and holds up nobody else.
+/// Rule 6.3 and public reports E47, E49: with each place held by a silent agent, who waits gets the first one that is
+/// given up, in that very step; a start that is stuck gives up nothing and holds up nobody else.
 #[test]
 fn the_place_of_a_hung_agent_goes_at_once_to_who_waits() {
     let mut world = World::new();
