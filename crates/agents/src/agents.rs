@@ -14,12 +14,12 @@ use crate::mark::Mark;
 use crate::memory::{Scale, measure};
 use crate::message::{Command, Event, Spec};
 use crate::process::{self, Order};
-use crate::session::PENDING_MAX;
+use crate::session::{PENDING_MAX, STEERS_MAX};
 
 /// Commands that wait for one process. A key has one turn at a time, so there are a prompt, its cancel, an end, and as
-/// many answers as permissions may wait; a process that lets more pile up is given up. However often a turn is
-/// cancelled, one of the cancels waits.
-const ORDERS_MAX: usize = 16 + PENDING_MAX;
+/// many answers as permissions may wait and messages as may steer it; a process that lets more pile up is given up.
+/// However often a turn is cancelled, one of the cancels waits.
+const ORDERS_MAX: usize = 16 + PENDING_MAX + STEERS_MAX;
 
 /// The agent processes. Dropping it ends them all.
 #[derive(Debug)]
@@ -56,7 +56,12 @@ impl Way {
             Order::Cancel(run) => self.cancelled = Some(run.clone()),
             // One that came before its prompt hit nothing.
             Order::Prompt { run, .. } if self.cancelled.as_ref() == Some(run) => self.cancelled = None,
-            Order::Prompt { .. } | Order::Answer { .. } | Order::Prove | Order::TooLarge | Order::End => {}
+            Order::Prompt { .. }
+            | Order::Answer { .. }
+            | Order::Steer { .. }
+            | Order::Prove
+            | Order::TooLarge
+            | Order::End => {}
         }
         false
     }
@@ -89,6 +94,9 @@ impl Agents {
             Command::Cancel { key, epoch, run } => self.order(key, epoch, Order::Cancel(run)),
             Command::Answer { key, epoch, run, ask, choice } => {
                 self.order(key, epoch, Order::Answer { run, ask, choice });
+            }
+            Command::Steer { key, epoch, run, message, text } => {
+                self.order(key, epoch, Order::Steer { run, message, text });
             }
             Command::Prove { key, epoch } => self.order(key, epoch, Order::Prove),
             Command::End { key, epoch } => self.order(key, epoch, Order::End),

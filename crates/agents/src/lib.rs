@@ -32,3 +32,4 @@ pub use platform::{runs_as_root, shield};
 pub use process::{Errand, Returned};
 pub use process::{Trial, trial};
 pub use redact::Secrets;
+pub use session::STEERS_MAX;

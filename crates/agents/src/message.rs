@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use delivery::model::{Epoch, Key, NativeId, RunId};
+use delivery::model::{Epoch, Key, MessageId, NativeId, RunId};
 
 use crate::fault::Fault;
 use crate::redact::Secrets;
@@ -220,6 +220,20 @@ pub enum Command {
         /// The run.
         run: RunId,
     },
+    /// Put a message into the turn of this run, if it is the one in flight and the agent can be steered. Answered by
+    /// `Steered`, or by the end of the turn: then the turn does not surely have it.
+    Steer {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+        /// The run.
+        run: RunId,
+        /// The message.
+        message: MessageId,
+        /// The exact text.
+        text: String,
+    },
     /// Have an idle agent prove that it is alive: its process ends if it does not. A prompt that comes meanwhile waits.
     Prove {
         /// Key.
@@ -299,6 +313,15 @@ pub enum EventKind {
         /// Why.
         why: Closed,
     },
+    /// Whether a message that was to steer the turn is in it.
+    Steered {
+        /// The run.
+        run: RunId,
+        /// The message.
+        message: MessageId,
+        /// It is; else why not, for people.
+        taken: Result<(), String>,
+    },
     /// The turn is over: the agent answered the prompt.
     TurnEnded {
         /// The run.
@@ -336,6 +359,8 @@ pub struct Started {
     pub reloadable: bool,
     /// Whether it took the system prompt.
     pub system_prompt: bool,
+    /// Whether the agent lets its turns be steered.
+    pub steering: bool,
     /// Process id of the holder.
     pub pid: u32,
     /// Things to tell people: the model could not be set, the data folder could not be hidden.

@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use delivery::model::RunId;
+use delivery::model::{MessageId, RunId};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -72,6 +72,15 @@ pub(crate) enum Order {
         /// Which of its options.
         choice: Option<usize>,
     },
+    /// Put a message into the turn of this run.
+    Steer {
+        /// The run.
+        run: RunId,
+        /// The message.
+        message: MessageId,
+        /// The exact text.
+        text: String,
+    },
     /// Prove that it is alive.
     Prove,
     /// It has too much memory.
@@ -129,7 +138,13 @@ async fn before(spec: &Spec, orders: &mut mpsc::Receiver<Order>, outlet: &mut Ou
                     outlet.flush().await;
                 }
                 // There is no turn, and nothing yet that could prove anything.
-                Some(Order::Cancel(_) | Order::Answer { .. } | Order::Prove | Order::TooLarge) => {}
+                Some(
+                    Order::Cancel(_)
+                    | Order::Answer { .. }
+                    | Order::Steer { .. }
+                    | Order::Prove
+                    | Order::TooLarge,
+                ) => {}
             },
         }
     }
@@ -275,6 +290,7 @@ impl Live {
             | EventKind::Update { .. }
             | EventKind::PermissionAsked { .. }
             | EventKind::PermissionClosed { .. }
+            | EventKind::Steered { .. }
             | EventKind::TreeLost
             | EventKind::Exited { .. }) => outlet.push(kind),
         }
@@ -315,6 +331,7 @@ impl Live {
             Some(Order::Prompt { .. }) => {}
             Some(Order::Cancel(run)) => self.session.cancel(&run, now),
             Some(Order::Answer { run, ask, choice }) => self.session.answer(&run, ask, choice, now),
+            Some(Order::Steer { run, message, text }) => self.session.steer(&run, message, &text),
             Some(Order::Prove) => self.session.prove(now),
             Some(Order::TooLarge) => {
                 self.unfit = self.bound.as_ref().map(Bound::reason);

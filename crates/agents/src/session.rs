@@ -21,6 +21,7 @@ mod proof;
 mod reload;
 mod replay;
 mod start;
+mod steer;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -28,6 +29,7 @@ mod turn;
 pub(crate) use permission::PENDING_MAX;
 use reload::Reloading;
 use start::Asked;
+pub use steer::STEERS_MAX;
 use turn::{InFlight, Why};
 
 /// Lines in a row that are not the protocol before the agent is given up: a few are warnings of a package
@@ -131,6 +133,7 @@ impl Session {
                 begun: Begun::New,
                 reloadable: false,
                 system_prompt: false,
+                steering: false,
                 pid,
                 notices,
             },
@@ -341,6 +344,9 @@ impl Session {
                 if let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Idle) {
                     self.turn_answered(*turn, answer);
                 }
+            }
+            Phase::Turn(turn) if turn.steers.iter().any(|(waiting, _)| *waiting == id) => {
+                self.steered(id, answer);
             }
             Phase::Asked { .. } | Phase::Draining | Phase::Turn(_) | Phase::Idle | Phase::Over => {
                 tracing::debug!(id, "an agent answered a request that waits for nothing");

@@ -15,6 +15,7 @@ mod call;
 mod mend;
 mod permission;
 mod replayed;
+mod steer;
 #[cfg(test)]
 mod tests;
 mod told;
@@ -23,6 +24,7 @@ pub(crate) use call::*;
 pub(crate) use mend::*;
 pub(crate) use permission::*;
 pub(crate) use replayed::*;
+pub(crate) use steer::{STEERING, Steer, injected};
 pub(crate) use told::*;
 
 /// Bytes of an id of the agent's own requests, which is sent back to it.

@@ -12,6 +12,7 @@ pub mod payload;
 pub mod prose;
 pub mod queue;
 pub mod residency;
+pub mod steer;
 pub mod time;
 pub mod tool_result;
 pub mod turn;

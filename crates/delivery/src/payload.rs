@@ -111,13 +111,14 @@ fn agents(agents: &[ChannelAgent]) -> String {
     out
 }
 
-fn author(author: &Author) -> String {
+/// An author as JSON, cleaned.
+pub(crate) fn author(author: &Author) -> String {
     let name = json(&clean::name(&author.name));
     format!("{{\"kind\":\"{}\",\"name\":{name}}}", author.kind.as_str())
 }
 
 /// A string as JSON.
-fn json(text: &str) -> String {
+pub(crate) fn json(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 

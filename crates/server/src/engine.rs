@@ -25,6 +25,7 @@ mod request;
 mod rules;
 mod run;
 mod saved;
+mod steer;
 mod tally;
 mod tool;
 mod turn;
@@ -40,7 +41,7 @@ use delivery::turn::{Lease, Telling};
 use delivery::{Author, Limits, Moment, Timestamp};
 use storage::{Binding, PermissionId, Store, Worktree};
 
-pub use self::activity::Activity;
+pub use self::activity::{Activity, Doing};
 use self::admin::add_channel;
 pub(crate) use self::admin::{check_channel_name, check_name};
 pub(crate) use self::failed::{TRIES_MAX, seconds};
@@ -55,6 +56,7 @@ pub use self::project::{Origin, Prepared, ProjectAct, SetUp, SetUpEnd, Workplace
 pub(crate) use self::request::key_of;
 pub use self::request::{Board, Brought, Post, Reply, Request, Spool};
 pub use self::rules::RulesChange;
+pub use self::steer::Steer;
 pub use self::tally::{Ended, Tally, Tokens};
 pub use self::tool::{ActivityFacts, Tool, ToolCall, WorktreeOf};
 use crate::error::{ApiError, Code};
@@ -142,6 +144,19 @@ pub enum Command {
         /// The run.
         run: RunId,
     },
+    /// Put a message into the turn of a run.
+    Steer {
+        /// Key.
+        key: Key,
+        /// Epoch.
+        epoch: Epoch,
+        /// The run.
+        run: RunId,
+        /// The message.
+        message: MessageId,
+        /// The exact text.
+        text: String,
+    },
     /// Have an idle process prove that it is alive, before its next prompt.
     Prove {
         /// Key.
@@ -199,6 +214,8 @@ struct Live {
     epoch: Epoch,
     /// Whether its session began.
     started: bool,
+    /// Whether its turns can be steered.
+    steering: bool,
     /// The turn that is staged with it.
     turn: Option<LiveTurn>,
     /// Why it is being ended, if it is.
@@ -245,6 +262,8 @@ struct LiveTurn {
     posts: u32,
     /// What the session fetched itself.
     fetched: tool::Fetched,
+    /// By whom it is steered.
+    steering: steer::Steering,
 }
 
 /// Whether work is taken on.
@@ -391,6 +410,7 @@ impl Engine {
             Request::Cancel { run } => self.cancel(store, &run, now),
             Request::Retry { run } => self.retry(store, &run, now),
             Request::Resume { run } => self.resume(store, &run, now),
+            Request::Steer(steer) => self.steer(store, &steer, now),
             Request::Pause { channel: Some(name), by, pausing } => {
                 self.pause_channel(store, &name, &by, pausing, now)
             }
@@ -442,37 +462,6 @@ impl Engine {
                     self.out.push_back(Command::End { key, epoch });
                 }
             }
-        }
-    }
-}
-
-impl Request {
-    /// Whether it begins something that a stopping server would not finish.
-    fn makes_work(&self) -> bool {
-        match self {
-            Self::As(_, request) => request.makes_work(),
-            Self::AddChannel { .. }
-            | Self::Act(_)
-            | Self::AddAgent { .. }
-            | Self::RemoveAgent { .. }
-            | Self::Fresh { .. }
-            | Self::ChangeRules { .. }
-            | Self::ChangeLimits { .. }
-            | Self::Post(_)
-            | Self::Edit { .. }
-            | Self::Delete { .. }
-            | Self::Retry { .. }
-            | Self::Resume { .. }
-            | Self::ImportWatermarks(_)
-            | Self::Import(_) => true,
-            Self::Project(act) => act.makes_work(),
-            // A turn that may end by itself may use its tools until then.
-            Self::Cancel { .. }
-            | Self::Answer(_)
-            | Self::Pause { .. }
-            | Self::Tool(_)
-            | Self::Shutdown
-            | Self::CancelTurns => false,
         }
     }
 }

@@ -109,6 +109,7 @@ fn table() -> Table {
         .with(routes!(permission::answer))
         .with(routes!(permission::change_rules))
         .with(routes!(run::resume))
+        .with(routes!(run::steer))
         .with(routes!(pause::show, pause::pause, pause::resume))
         .with(routes!(pause::pause_channel, pause::resume_channel))
         .with(routes!(watermark::export, watermark::import))

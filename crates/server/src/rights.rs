@@ -204,6 +204,13 @@ pub fn may_resume_run(who: &Principal, at: Standing, asker: Option<&PersonId>) -
     may_cancel_run(who, at, asker)
 }
 
+/// Putting a message into the turn of a run: it is posted in the channel, too. Whether the agent answers them is another
+/// question ([`may_address`]).
+pub fn may_steer_run(who: &Principal, at: Standing, asker: Option<&PersonId>) -> Verdict {
+    may_post(who, at)?;
+    may_cancel_run(who, at, asker)
+}
+
 /// Pausing the agents of a channel, and letting them go on.
 pub fn may_pause_channel(who: &Principal, at: Standing) -> Verdict {
     may_manage_channel(who, at)

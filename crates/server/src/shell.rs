@@ -363,6 +363,9 @@ impl Worker {
                 Command::Answer { key, epoch, run, ask, choice } => {
                     self.agents.carry_out(agents::Command::Answer { key, epoch, run, ask, choice });
                 }
+                Command::Steer { key, epoch, run, message, text } => {
+                    self.agents.carry_out(agents::Command::Steer { key, epoch, run, message, text });
+                }
                 Command::Prove { key, epoch } => {
                     self.agents.carry_out(agents::Command::Prove { key, epoch });
                 }
@@ -388,6 +391,7 @@ fn kind_of(kind: &agents::EventKind) -> &'static str {
         agents::EventKind::Update { .. } => "update",
         agents::EventKind::PermissionAsked { .. } => "permission_asked",
         agents::EventKind::PermissionClosed { .. } => "permission_closed",
+        agents::EventKind::Steered { .. } => "steered",
         agents::EventKind::TurnEnded { .. } => "turn_ended",
         agents::EventKind::TurnFailed { .. } => "turn_failed",
         agents::EventKind::TreeLost => "tree_lost",

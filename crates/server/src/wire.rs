@@ -70,7 +70,7 @@ pub struct Message {
     pub thread_root_id: Option<String>,
     /// Channel name.
     pub channel: String,
-    /// The run that it answers or tells of.
+    /// The run that it answers or tells of; of a message of a person: that it steers.
     #[schema(required = true)]
     pub run_id: Option<String>,
     /// 1, and one more for each edit.

@@ -56,7 +56,7 @@ pub trait Read: ReadIdentity + ReadLife + ReadPermission + ReadProject + ReadTra
         before: Option<&MessageId>,
         limit: usize,
     ) -> Result<Vec<Message>, Error>;
-    /// The messages that a run posted (replies and notices).
+    /// The messages that a run posted (replies and notices); not those that steered it.
     fn messages_of_run(&self, run: &RunId) -> Result<Vec<Message>, Error>;
     /// Events of a channel after `seq`, at most `limit`.
     fn channel_events(

@@ -60,6 +60,11 @@ impl Reloading {
         self.replay.turn(prompt);
     }
 
+    /// A message is put into it.
+    pub(super) fn steer(&mut self, text: &str) {
+        self.replay.steer(text);
+    }
+
     /// Whether the turn's last words were of the replay.
     pub(super) fn goes_on(&self) -> bool {
         self.replay.goes_on()

@@ -43,6 +43,8 @@ enum Last {
 #[derive(Debug)]
 struct Turn {
     prompt: String,
+    /// What was put into it since (2.6).
+    steers: Vec<String>,
     /// Bytes of the prompt that were echoed by the newest user message.
     echoed: usize,
     /// Whether what comes is still of the replay.
@@ -93,7 +95,14 @@ impl Replay {
 
     /// A turn begins with this prompt.
     pub(super) fn turn(&mut self, prompt: &str) {
-        self.turn = Some(Turn { prompt: prompt.to_owned(), echoed: 0, old: false });
+        self.turn = Some(Turn { prompt: prompt.to_owned(), steers: Vec::new(), echoed: 0, old: false });
+    }
+
+    /// A message is put into the turn.
+    pub(super) fn steer(&mut self, text: &str) {
+        if let Some(turn) = &mut self.turn {
+            turn.steers.push(text.to_owned());
+        }
     }
 
     /// Whether what came last in the turn was of the replay.
@@ -145,14 +154,14 @@ impl Replay {
         }
     }
 
-    /// Whether a piece of a user message repeats the turn's own prompt, as some agents do.
+    /// Whether a piece of a user message repeats the turn's own prompt, or what it was steered by, as some agents do.
     fn is_echo(&mut self, text: &str) -> bool {
         let goes_on = self.last == Last::User;
         let Some(turn) = &mut self.turn else { return false };
         let from = if goes_on { turn.echoed } else { 0 };
         let rest = turn.prompt.get(from..).and_then(|rest| rest.trim_start().strip_prefix(text.trim()));
         turn.echoed = rest.map_or(0, |rest| turn.prompt.len() - rest.len());
-        rest.is_some()
+        rest.is_some() || turn.steers.iter().any(|steer| steer.contains(text.trim()))
     }
 
     fn prompted(&mut self, text: &str) {

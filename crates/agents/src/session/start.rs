@@ -94,6 +94,7 @@ impl Session {
         }
         self.mcp = answer.mcp;
         self.stored = answer.stored;
+        self.started.steering = answer.steering;
         self.started.reloadable = answer.stored.load || answer.stored.resume;
         self.started.system_prompt = answer.takes_system_prompt && self.system_prompt.is_some();
         match self.reload.take() {

@@ -11,6 +11,7 @@ mod permissions;
 mod proof;
 mod reload;
 mod start;
+mod steer;
 mod tools;
 
 const LIMITS: TimeLimits = TimeLimits {

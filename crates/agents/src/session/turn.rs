@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agent_client_protocol_schema::v1 as schema;
 use delivery::answer::{ANSWER_BYTES_MAX, Answer};
-use delivery::model::RunId;
+use delivery::model::{MessageId, RunId};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
@@ -37,6 +37,8 @@ pub(super) struct InFlight {
     pub(super) pending: Vec<Pending>,
     /// Tool calls that were told of.
     pub(super) calls: Calls,
+    /// Messages that were put into it, by the request that did, until that is answered.
+    pub(super) steers: Vec<(u64, MessageId)>,
 }
 
 /// Why a turn is asked to stop.
@@ -95,6 +97,7 @@ impl InFlight {
             told_bytes: 0,
             pending: Vec::new(),
             calls: Calls::default(),
+            steers: Vec::new(),
         }
     }
 

@@ -65,7 +65,8 @@ fn answers_of_the_schema_are_read() {
             version: 1,
             takes_system_prompt: false,
             mcp: McpOver::Stdio,
-            stored: Stored::default()
+            stored: Stored::default(),
+            steering: false,
         })
     );
     let claude = json!({
@@ -73,6 +74,7 @@ fn answers_of_the_schema_are_read() {
         "agentCapabilities": {"_meta": {"x": {}}, "loadSession": true, "mcpCapabilities": {"http": true, "sse": true},
             "sessionCapabilities": {"fork": {}, "list": {}, "resume": {}, "systemPrompt": {"mode": {}}}},
         "authMethods": [],
+        "_meta": {"steering": {"supported": true}},
     });
     assert_eq!(
         initialized(&raw(&claude)),
@@ -80,7 +82,8 @@ fn answers_of_the_schema_are_read() {
             version: 1,
             takes_system_prompt: true,
             mcp: McpOver::Http,
-            stored: Stored { load: true, resume: true, list: true }
+            stored: Stored { load: true, resume: true, list: true },
+            steering: true,
         })
     );
     let null = json!({"protocolVersion": 2, "agentCapabilities": {"loadSession": false, "sessionCapabilities":
@@ -91,7 +94,8 @@ fn answers_of_the_schema_are_read() {
             version: 2,
             takes_system_prompt: false,
             mcp: McpOver::Stdio,
-            stored: Stored::default()
+            stored: Stored::default(),
+            steering: false,
         })
     );
     assert_eq!(initialized(&raw(&json!({"protocolVersion": "1"}))), None);

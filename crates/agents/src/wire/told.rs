@@ -19,6 +19,8 @@ pub(crate) struct Initialized {
     pub(crate) mcp: McpOver,
     /// What it can do with sessions that it had before.
     pub(crate) stored: Stored,
+    /// Whether a running turn can be steered.
+    pub(crate) steering: bool,
 }
 
 /// What an agent can do with sessions of its earlier processes.
@@ -49,6 +51,8 @@ pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
         protocol_version: u64,
         #[serde(borrow)]
         agent_capabilities: Option<&'a RawValue>,
+        #[serde(borrow, rename = "_meta")]
+        meta: Option<&'a RawValue>,
     }
     #[derive(Deserialize, Default)]
     #[serde(rename_all = "camelCase", default)]
@@ -83,7 +87,8 @@ pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
         Some(McpCapabilities { http: false }) | None => McpOver::Stdio,
     };
     let takes_system_prompt = session.system_prompt.is_some();
-    Some(Initialized { version: answer.protocol_version, takes_system_prompt, mcp, stored })
+    let steering = answer.meta.is_some_and(super::steer::is_offered);
+    Some(Initialized { version: answer.protocol_version, takes_system_prompt, mcp, stored, steering })
 }
 
 /// How a session lets its model be set.

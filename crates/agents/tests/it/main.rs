@@ -11,6 +11,7 @@ mod misbehaviour;
 mod prying;
 mod records;
 mod reloads;
+mod steering;
 mod trees;
 mod turns;
 mod wake;

@@ -142,6 +142,11 @@ impl World {
         self.agents.carry_out(Command::Answer { key: key(), epoch: Epoch(1), run, ask, choice });
     }
 
+    pub(crate) fn steer(&self, run: &str, message: &str, text: &str) {
+        let (run, message, text) = (RunId::from(run), message.into(), text.to_owned());
+        self.agents.carry_out(Command::Steer { key: key(), epoch: Epoch(1), run, message, text });
+    }
+
     pub(crate) fn prove(&self) {
         self.agents.carry_out(Command::Prove { key: key(), epoch: Epoch(1) });
     }

@@ -48,7 +48,7 @@ pub(crate) struct Post {
 
 /// Pauses before a post is tried again: long enough for a server that is started anew, short enough to tell soon
 /// that there is none.
-const POST_PAUSES: [Duration; 3] =
+pub(super) const POST_PAUSES: [Duration; 3] =
     [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(500)];
 
 /// Pauses while waiting for runs: they go on, or are taken up again, when the server is back.
@@ -196,7 +196,7 @@ fn unsuccessful(runs: &[wire::Run]) -> Option<Failure> {
 }
 
 /// An id that no other post has: 128 bits keyed by the randomness of the operating system.
-fn client_id() -> String {
+pub(super) fn client_id() -> String {
     let random = RandomState::new();
     format!("cli-{:016x}{:016x}", random.hash_one(0), random.hash_one(1))
 }

@@ -1,6 +1,7 @@
-//! `highwater run`: lists and shows runs, cancels them, tries them again.
+//! `highwater run`: lists and shows runs, cancels and steers them, tries them again.
 
 mod show;
+mod steer;
 
 use clap::{Args, Subcommand};
 use delivery::Timestamp;
@@ -13,7 +14,7 @@ use crate::display;
 use crate::failure::Failure;
 use crate::input;
 
-/// List, show, cancel and retry runs
+/// List, show, steer, cancel and retry runs
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example: highwater run show r5")]
 pub(crate) enum Run {
@@ -22,6 +23,9 @@ pub(crate) enum Run {
     /// Show a run: what was sent, why so, what it showed, what came of it
     #[command(after_help = FACTS)]
     Show(One),
+    /// Put a message into the running turn of a run
+    #[command(after_help = steer::ABOUT)]
+    Steer(steer::Steer),
     /// Cancel a run that is queued or running
     Cancel(One),
     /// Try a run again that failed or was cancelled
@@ -87,6 +91,7 @@ impl Run {
                 let width = display::columns(std::io::stdout());
                 format.print(&one(&Call::get(&["runs", &id]))?, |run| show::run(run, width))
             }
+            Self::Steer(steer) => steer.run(context, client),
             Self::Cancel(One { id, format }) => {
                 let run = one(&Call::post(&["runs", &id, "cancel"]))?;
                 format.print(&run, cancelled)

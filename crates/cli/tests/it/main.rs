@@ -49,6 +49,8 @@ mod server;
 #[cfg(test)]
 mod sim;
 #[cfg(test)]
+mod steering;
+#[cfg(test)]
 mod thirty_mentions;
 #[cfg(test)]
 mod tools;

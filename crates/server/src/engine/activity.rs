@@ -22,9 +22,20 @@ pub enum Activity {
     Held,
 }
 
+/// What an agent is doing in a channel, for how many runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Doing {
+    /// What.
+    pub activity: Activity,
+    /// Runs that wait or run.
+    pub open_runs: usize,
+    /// Whether it has a turn that can be steered.
+    pub steerable: bool,
+}
+
 impl Engine {
-    /// What the agents are doing that have runs which have not ended, and how many; all others are idle.
-    pub fn activities(&self) -> BTreeMap<Key, (Activity, usize)> {
+    /// What the agents are doing that have runs which have not ended; all others are idle.
+    pub fn activities(&self) -> BTreeMap<Key, Doing> {
         let mut runs: BTreeMap<Key, usize> = BTreeMap::new();
         for (key, _) in self.open.values() {
             *runs.entry(key.clone()).or_default() += 1;
@@ -40,6 +51,11 @@ impl Engine {
             State::WaitingForPlace => Activity::Waiting,
             State::Absent | State::Starting | State::Idle | State::Ending => Activity::Queued,
         };
-        runs.into_iter().map(|(key, open)| (key.clone(), (stands(&key), open))).collect()
+        let doing = |key: &Key, open_runs| Doing {
+            activity: stands(key),
+            open_runs,
+            steerable: self.is_steerable(key),
+        };
+        runs.into_iter().map(|(key, open)| (key.clone(), doing(&key, open))).collect()
     }
 }

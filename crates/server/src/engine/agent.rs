@@ -54,6 +54,9 @@ impl Engine {
             EventKind::PermissionClosed { run, ask, why } => {
                 self.permission_closed(store, &key, &run, ask, why, now)
             }
+            EventKind::Steered { run, message, taken } => {
+                self.steered(store, &key, &run, &message, taken, now)
+            }
             EventKind::TurnEnded { run, turn } => {
                 if self.turn_of(&key, &run).is_none() {
                     return Ok(());
@@ -114,6 +117,7 @@ impl Engine {
         self.touched = true;
         if let Some(live) = self.live.get_mut(&key) {
             live.started = true;
+            live.steering = started.steering;
             live.on_its_word = on_its_word;
         }
         self.residency.handle(residency::Event::Started { key, epoch, restored }, now.mono);

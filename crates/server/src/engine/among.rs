@@ -74,6 +74,7 @@ impl Engine {
             Some(person) => allowed(store, &person, message, called, now)?,
             None => Vec::new(),
         };
+        let called = self.allowed_by_steerers(store, run, message, called, now)?;
         let mut runs = Vec::new();
         for binding in &called {
             runs.push(store.add_run(&key_of(binding), &message.row.id, None, now.wall)?);

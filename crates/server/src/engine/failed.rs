@@ -98,6 +98,7 @@ impl Engine {
         let text = format!("{why}; tries again in {} ({} of {TRIES_MAX})", seconds(wait_ms), run.tries + 2);
         let at = now.wall.after(wait_ms);
         change_told(store, &run.key, Told::failed)?;
+        self.end_steers(store, &run.key, now)?;
         store.wait_run(&run.id, &Again { at, why }, now.wall)?;
         store.add_run_event(&run.id, "notice", &json!({ "text": text }).to_string(), now.wall)?;
         let after = self.after(&run.key, &store.binding(&run.key.binding)?);
@@ -108,6 +109,7 @@ impl Engine {
 
     /// Has a run begin again whose prompt was never written, once.
     fn begin_again(&mut self, store: &mut dyn Store, run: &Run, now: Now) -> Result<(), ApiError> {
+        self.end_steers(store, &run.key, now)?;
         store.unstage(&run.id, now.wall)?;
         self.tried.insert(run.id.clone());
         self.return_run(run, After::Gone, now);

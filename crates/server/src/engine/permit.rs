@@ -3,7 +3,7 @@
 use delivery::model::{MessageId, RunId};
 use storage::{PersonId, Store};
 
-use super::{Act, Answer, Post, ProjectAct, Request};
+use super::{Act, Answer, Post, ProjectAct, Request, Steer};
 use crate::error::{ApiError, Code};
 use crate::reach::{self, allowed, channel_for, denied, standing};
 use crate::rights::{self, Principal, Standing, Verdict};
@@ -31,6 +31,7 @@ pub(super) fn permit(store: &dyn Store, who: &Principal, request: &Request) -> R
         Request::Cancel { run } => of_run(store, who, run, rights::may_cancel_run),
         Request::Retry { run } => of_run(store, who, run, rights::may_retry_run),
         Request::Resume { run } => of_run(store, who, run, rights::may_resume_run),
+        Request::Steer(steer) => permit_steer(store, who, steer),
         Request::Pause { channel: Some(channel), .. } => {
             in_channel(store, who, channel, rights::may_pause_channel)
         }
@@ -58,6 +59,19 @@ fn permit_post(store: &dyn Store, who: &Principal, post: &Post) -> Result<(), Ap
             channel = channel.name
         ))
     })
+}
+
+/// In one's own name.
+fn permit_steer(store: &dyn Store, who: &Principal, steer: &Steer) -> Result<(), ApiError> {
+    of_run(store, who, &steer.run, rights::may_steer_run)?;
+    let run = store.run(&steer.run)?;
+    let binding = store.binding(&run.key.binding)?;
+    rights::may_address(who.role, binding.spec.addressed_by)
+        .map_err(|denial| denied(denial, "agent", &binding.spec.handle))?;
+    match steer.author == who.name {
+        true => Ok(()),
+        false => Err(ApiError::forbidden("a run is steered in one's own name")),
+    }
 }
 
 /// In one's own name, by what the binding says now of who answers; some options are for owners alone.

@@ -21,9 +21,7 @@ const CLIENT_ID_BYTES_MAX: usize = 128;
 impl Engine {
     pub(super) fn post(&mut self, store: &mut dyn Store, post: &Post, now: Now) -> Result<Reply, ApiError> {
         check_text(&post.text)?;
-        if post.client_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > CLIENT_ID_BYTES_MAX) {
-            return Err(ApiError::invalid(format!("a client id has 1 to {CLIENT_ID_BYTES_MAX} bytes")));
-        }
+        check_client_id(post.client_id.as_deref())?;
         let channel = store.channel(&post.channel)?;
         refuse_archived(&channel)?;
         let author = store.person(&post.author)?;
@@ -242,6 +240,16 @@ pub(super) fn refuse_archived(channel: &Channel) -> Result<(), ApiError> {
         "channel {name} was archived at {at} and takes no posts; open it again with: highwater channel archive {name} --undo",
         name = channel.name
     )))
+}
+
+/// A client's own id for a message.
+pub(super) fn check_client_id(id: Option<&str>) -> Result<(), ApiError> {
+    match id {
+        Some(id) if id.is_empty() || id.len() > CLIENT_ID_BYTES_MAX => {
+            Err(ApiError::invalid(format!("a client id has 1 to {CLIENT_ID_BYTES_MAX} bytes")))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 pub(super) fn check_text(text: &str) -> Result<(), ApiError> {

@@ -16,7 +16,7 @@ use crate::rights::Principal;
 pub use crate::spool::Spool;
 pub use crate::transfer::Brought;
 
-use super::{ActivityFacts, Answer, LimitsChange, Pausing, RulesChange, ToolCall};
+use super::{ActivityFacts, Answer, LimitsChange, Pausing, RulesChange, Steer, ToolCall};
 
 /// A message that a person wants to post.
 #[derive(Clone, Debug)]
@@ -122,6 +122,8 @@ pub enum Request {
         /// Which.
         run: RunId,
     },
+    /// Put a message into the turn of a run (2.6).
+    Steer(Box<Steer>),
     /// Pause agents, or end their pause.
     Pause {
         /// Name of their channel; all channels if `None`.
@@ -143,6 +145,38 @@ pub enum Request {
     Shutdown,
     /// Cancel the turns that still run.
     CancelTurns,
+}
+
+impl Request {
+    /// Whether it begins something that a stopping server would not finish.
+    pub(super) fn makes_work(&self) -> bool {
+        match self {
+            Self::As(_, request) => request.makes_work(),
+            Self::AddChannel { .. }
+            | Self::Act(_)
+            | Self::AddAgent { .. }
+            | Self::RemoveAgent { .. }
+            | Self::Fresh { .. }
+            | Self::ChangeRules { .. }
+            | Self::ChangeLimits { .. }
+            | Self::Post(_)
+            | Self::Edit { .. }
+            | Self::Delete { .. }
+            | Self::Retry { .. }
+            | Self::Resume { .. }
+            | Self::ImportWatermarks(_)
+            | Self::Import(_) => true,
+            Self::Project(act) => act.makes_work(),
+            // A turn that may end by itself may use its tools until then.
+            Self::Cancel { .. }
+            | Self::Answer(_)
+            | Self::Steer(_)
+            | Self::Pause { .. }
+            | Self::Tool(_)
+            | Self::Shutdown
+            | Self::CancelTurns => false,
+        }
+    }
 }
 
 /// An answer.

@@ -153,6 +153,7 @@ impl Engine {
         let epoch = self.live[key].epoch;
         let told = self.told_after(store, key, &turn, ending.status)?;
         self.end_permissions(store, &turn.run, ending.status, now)?;
+        self.end_steers(store, key, now)?;
         let counts = store.end_run(&turn.run, &Ending { told, ..ending.clone() }, now.wall)?;
         store.touch_session(key, now.wall)?;
         if counts {

@@ -11,6 +11,7 @@ mod policies;
 mod projects;
 mod reports;
 mod saved;
+mod steering;
 mod tools;
 mod wake;
 mod world;
@@ -20,7 +21,7 @@ use delivery::model::NativeId;
 use storage::{Read, RunStatus, Store};
 
 use self::world::World;
-use super::{Activity, Command, Input, Piece, Post, Reply, Request, Rules, Tool};
+use super::{Activity, Command, Doing, Input, Piece, Post, Reply, Request, Rules, Tool};
 
 const MINUTE: u64 = 60_000;
 
@@ -348,10 +349,10 @@ fn an_answer_streams_until_its_message_is_there() {
     world.post("@claude second");
     let key = world.key("claude");
     let stands = |world: &World| world.engine.activities().get(&key).copied();
-    assert_eq!(stands(&world), Some((Activity::Queued, 2)));
+    assert_eq!(stands(&world), Some(Doing { activity: Activity::Queued, open_runs: 2, steerable: false }));
     let epoch = world.started("claude", "s-1");
     let (run, _) = world.prompt("claude");
-    assert_eq!(stands(&world), Some((Activity::Working, 2)));
+    assert_eq!(stands(&world), Some(Doing { activity: Activity::Working, open_runs: 2, steerable: false }));
     let tool = Update::ToolCall { id: "1".to_owned(), title: "look".to_owned(), kind: "read".to_owned() };
     for update in [Update::Text("let me".to_owned()), tool, Update::Text("done".to_owned())] {
         world.event("claude", epoch, EventKind::Update { run: run.clone(), update });

@@ -147,7 +147,7 @@ impl Engine {
 }
 
 /// A text of an agent's on one line of a notice, cleaned and cut.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let line = clean::text(text).replace('\n', " ");
     let line = line.trim();
     match line.char_indices().nth(REASON_CHARS_MAX) {

@@ -12,6 +12,7 @@ use storage::{Binding, DeliveryQuery, Message, Run, Session, Staged, Store};
 
 use super::parts::{self, Parts};
 use super::run::read_told;
+use super::steer::Steering;
 use super::tool::Fetched;
 use super::{Command, Engine, Live, LiveTurn, Now};
 use crate::error::ApiError;
@@ -44,8 +45,15 @@ impl Engine {
             Some(saved) => (saved.system, Some(saved.reload)),
             None => (self.system_prompt(&binding), None),
         };
-        let live =
-            Live { epoch, started: false, turn: None, ending: None, lost_session: false, on_its_word: None };
+        let live = Live {
+            epoch,
+            started: false,
+            steering: false,
+            turn: None,
+            ending: None,
+            lost_session: false,
+            on_its_word: None,
+        };
         self.live.insert(key.clone(), live);
         let binding = Box::new(binding);
         self.out.push_back(Command::Start { key, epoch, binding, system_prompt, reload, workplace });
@@ -128,6 +136,7 @@ impl Engine {
             events: 0,
             posts: 0,
             fetched: Fetched::of_turn(run.thread, staged.watermark_after),
+            steering: Steering::default(),
         };
         if let Some(live) = self.live.get_mut(key) {
             live.turn = Some(turn);

@@ -12,7 +12,7 @@ use super::follower::Wish;
 use super::item::{Effect, Renderer};
 use super::live::{Answer, Names, Standing};
 use super::sight::{Look, Looker, Sight, Watcher, may_see};
-use crate::engine::{Activity, Piece};
+use crate::engine::{Doing, Piece};
 use crate::error::{ApiError, Code};
 use crate::shell::Readers;
 use crate::wire::Happened;
@@ -207,7 +207,7 @@ impl Hub {
     }
 
     /// Something was committed, and agents stand so now.
-    pub(crate) fn committed(&self, activities: BTreeMap<Key, (Activity, usize)>) {
+    pub(crate) fn committed(&self, activities: BTreeMap<Key, Doing>) {
         let mut state = self.lock();
         for standing in state.standings.values_mut() {
             standing.now = None;

@@ -3,7 +3,7 @@
 use delivery::model::{ChannelId, Key, RunId};
 
 use super::Item;
-use crate::engine::{Activity, Piece};
+use crate::engine::{Activity, Doing, Piece};
 use crate::wire::{AgentActivity, Event, Happened};
 use std::sync::Arc;
 
@@ -82,8 +82,8 @@ fn said(run: &RunId, names: &Names, from: usize, text: &str) -> Happened {
 #[derive(Default)]
 pub(super) struct Standing {
     pub(super) names: Option<Names>,
-    pub(super) now: Option<(Activity, usize)>,
-    told: Option<(Activity, usize)>,
+    pub(super) now: Option<Doing>,
+    told: Option<Doing>,
 }
 
 impl Standing {
@@ -109,16 +109,17 @@ impl Standing {
     }
 }
 
-fn stands(key: &Key, names: &Names, at: Option<(Activity, usize)>) -> Happened {
-    let state = match at {
+fn stands(key: &Key, names: &Names, at: Option<Doing>) -> Happened {
+    let state = match at.map(|doing| doing.activity) {
         None => AgentActivity::Idle,
-        Some((Activity::Working, _)) => AgentActivity::Working,
-        Some((Activity::Asking, _)) => AgentActivity::Asking,
-        Some((Activity::Queued, _)) => AgentActivity::Queued,
-        Some((Activity::Waiting, _)) => AgentActivity::Waiting,
-        Some((Activity::Held, _)) => AgentActivity::Held,
+        Some(Activity::Working) => AgentActivity::Working,
+        Some(Activity::Asking) => AgentActivity::Asking,
+        Some(Activity::Queued) => AgentActivity::Queued,
+        Some(Activity::Waiting) => AgentActivity::Waiting,
+        Some(Activity::Held) => AgentActivity::Held,
     };
-    let open_runs = at.map_or(0, |(_, runs)| runs);
+    let open_runs = at.map_or(0, |doing| doing.open_runs);
+    let steerable = at.is_some_and(|doing| doing.steerable);
     let (agent, binding_id) = (names.agent.clone(), key.binding.0.clone());
-    Happened::AgentState { agent, binding_id, state, open_runs }
+    Happened::AgentState { agent, binding_id, state, open_runs, steerable }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use self::world::World;
 use super::cursor::NoCursor;
 use super::*;
-use crate::engine::{Activity, Piece};
+use crate::engine::{Activity, Doing, Piece};
 use crate::wire::{Happened, Reason};
 use storage::Role;
 
@@ -153,23 +153,27 @@ async fn readers_of_one_channel_hear_of_it_and_of_the_workspace() {
     assert_eq!(kinds.map(|item| item.event().what.kind()), ["person_added", "message_added"]);
 }
 
+const WORKING: Doing = Doing { activity: Activity::Working, open_runs: 1, steerable: true };
+
 #[tokio::test]
 async fn answers_come_in_pieces_and_end_with_their_message() {
     let world = World::new();
     let (key, run) = world.running("@claude hi").await;
     let mut reader = world.reader(None);
     world.next(&mut reader).await.unwrap();
-    let working = [(key.clone(), (Activity::Working, 1))];
+    let working = [(key.clone(), WORKING)];
     world.hub.stream(key.clone(), run.clone(), &Piece::Text("thinking".to_owned()));
     world.hub.committed(working.clone().into());
     #[expect(clippy::wildcard_enum_match_arm, reason = "of all other events the kind is enough")]
     let told = async |reader: &mut Follower| match world.next(reader).await.unwrap().event().what.clone() {
         Happened::Answer { run_id, agent, from, text } => format!("{run_id} {agent} {from} {text}"),
-        Happened::AgentState { agent, state, open_runs, .. } => format!("{agent} {state:?} {open_runs}"),
+        Happened::AgentState { agent, state, open_runs, steerable, .. } => {
+            format!("{agent} {state:?} {open_runs}{}", if steerable { " steerable" } else { "" })
+        }
         other => other.kind().to_owned(),
     };
     assert_eq!(told(&mut reader).await, "r1 claude 0 thinking");
-    assert_eq!(told(&mut reader).await, "claude Working 1");
+    assert_eq!(told(&mut reader).await, "claude Working 1 steerable");
     world.hub.stream(key.clone(), run.clone(), &Piece::Anew);
     world.hub.stream(key.clone(), run.clone(), &Piece::Text("né".to_owned()));
     world.hub.committed(working.clone().into());
@@ -180,7 +184,7 @@ async fn answers_come_in_pieces_and_end_with_their_message() {
     // One who comes in the middle hears how things stand.
     let mut late = world.reader(None);
     assert_eq!(told(&mut late).await, "hello");
-    assert_eq!(told(&mut late).await, "claude Working 1");
+    assert_eq!(told(&mut late).await, "claude Working 1 steerable");
     assert_eq!(told(&mut late).await, "r1 claude 0 née");
     world.hub.stream(key, run.clone(), &Piece::Text("!".to_owned()));
     world.end(&run);
@@ -202,7 +206,7 @@ async fn an_answer_that_begins_before_its_run_was_told_of_is_whole() {
     world.next(&mut reader).await.unwrap();
     let (key, run) = world.begin_run("@claude hi");
     world.hub.stream(key.clone(), run.clone(), &Piece::Text("at once".to_owned()));
-    world.hub.committed([(key, (Activity::Working, 1))].into());
+    world.hub.committed([(key, WORKING)].into());
     let kinds = kinds_until(&world, &mut reader, "answer").await;
     assert_eq!(kinds, ["message_added", "run_queued", "run_started", "answer"]);
     world.end(&run);

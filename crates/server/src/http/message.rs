@@ -217,7 +217,7 @@ impl App {
         Ok(Json(self.readers.read(read).await?))
     }
 
-    async fn message(&self, who: &Who, request: Request) -> Result<Json<wire::Message>, ApiError> {
+    pub(super) async fn message(&self, who: &Who, request: Request) -> Result<Json<wire::Message>, ApiError> {
         let Reply::Message(message) = self.ask(who, request).await? else {
             return Err(unexpected());
         };

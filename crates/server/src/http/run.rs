@@ -1,4 +1,4 @@
-//! Runs: listing, showing, cancelling, trying again.
+//! Runs: listing, showing, cancelling, steering, trying again.
 
 use axum::extract::State;
 use delivery::model::{ChannelId, RunId};
@@ -10,7 +10,7 @@ use super::admin::unexpected;
 use super::identify::Who;
 use super::message::page;
 use super::{App, Json, Path, Query};
-use crate::engine::{Reply, Request};
+use crate::engine::{Reply, Request, Steer};
 use crate::error::ApiError;
 use crate::wire;
 use crate::{reach, view};
@@ -103,6 +103,26 @@ pub(super) async fn resume(
     Path(run): Path<String>,
 ) -> Result<Json<wire::Run>, ApiError> {
     app.change_run(&who, Request::Resume { run: RunId(run) }).await
+}
+
+/// Steers a run: puts a message into its running turn
+///
+/// The message is posted where the mention stands, with the run's id, and makes no run of its own; whom it mentions is not
+/// asked. The run's steps say whether the agent has taken it in. If it has not, a notice says so, and the agent hears of it
+/// with its next turn like of any message; in a direct conversation it gets a turn of its own then. An agent that cannot be
+/// steered, or has no turn, is a conflict, and nothing is posted. For whoever asked for the run and members of its
+/// channel who are no guests, if the agent answers them. A `client_id` is as for posting.
+#[utoipa::path(post, path = "/runs/{run}/steer", tag = "runs", operation_id = "steer_run",
+    responses((status = 200, description = "The message", body = wire::Message)))]
+pub(super) async fn steer(
+    State(app): State<App>,
+    who: Who,
+    Path(run): Path<String>,
+    Json(steer): Json<wire::Steer>,
+) -> Result<Json<wire::Message>, ApiError> {
+    let author = who.principal.name.clone();
+    let steer = Steer { run: RunId(run), author, text: steer.text, client_id: steer.client_id };
+    app.message(&who, Request::Steer(Box::new(steer))).await
 }
 
 impl App {

@@ -35,6 +35,7 @@ fn before_commit(job: &Job) -> Option<Point> {
             | agents::EventKind::Update { .. }
             | agents::EventKind::PermissionAsked { .. }
             | agents::EventKind::PermissionClosed { .. }
+            | agents::EventKind::Steered { .. }
             | agents::EventKind::TurnFailed { .. }
             | agents::EventKind::TreeLost
             | agents::EventKind::Exited { .. } => None,

@@ -173,6 +173,9 @@ pub enum Happened {
         state: AgentActivity,
         /// Runs that wait or run.
         open_runs: usize,
+        /// Whether it has a turn that can be steered.
+        #[serde(default)]
+        steerable: bool,
     },
     /// Of a kind that this version does not know.
     #[serde(other)]

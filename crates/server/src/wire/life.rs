@@ -1,4 +1,4 @@
-//! Wire types for how runs wait: held, paused, to be tried again.
+//! Wire types for what becomes of runs: held, paused, steered.
 
 use delivery::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -46,4 +46,15 @@ pub struct Pause {
     /// Since when; null: they are not.
     #[schema(value_type = Option<schema::Timestamp>, required = true)]
     pub paused_at: Option<Timestamp>,
+}
+
+/// A message to put into the running turn of a run.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Steer {
+    /// Text.
+    pub text: String,
+    /// The client's own id; sending it again gives the same message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
 }

@@ -5,6 +5,7 @@ use super::*;
 stories![
     deleting_leaves_an_empty_message,
     deleting_scrubs_what_was_sent,
+    a_deleted_message_leaves_the_steps_of_the_run_that_it_steered,
     parts_must_be_parts,
     what_a_session_was_told_keeps_no_text,
 ];
@@ -85,6 +86,31 @@ fn deleting_scrubs_what_was_sent(store: &mut dyn Store) {
             check((deleted, run), (staged.sent, staged.parts), sent(expected));
         }
     }
+}
+
+fn a_deleted_message_leaves_the_steps_of_the_run_that_it_steered(store: &mut dyn Store) {
+    let mut world = World::new(store);
+    let question = world.post("aiko", "@claude hello");
+    let run = world.queue(&question);
+    let steer = |world: &mut World<'_>, text: &str| {
+        let new = NewMessage { run: Some(run.clone()), ..new_message(&world.channel.clone(), "aiko", text) };
+        let message = world.append(&new).row.id;
+        let body = format!(r#"{{"message_id":"{message}","author":"aiko","text":"sent: {text}"}}"#);
+        world.store.add_run_event(&run, STEER, &body, at(9)).unwrap();
+        message
+    };
+    let first = steer(&mut world, "one");
+    steer(&mut world, "two");
+    world.store.add_run_event(&run, "steered", &format!(r#"{{"message_id":"{first}"}}"#), at(9)).unwrap();
+    world.delete(&first);
+    let bodies: Vec<String> =
+        world.store.run_events(&run).unwrap().into_iter().map(|event| event.body).collect();
+    let expected = [
+        r#"{"message_id":"m2","author":"aiko","text":"[deleted]"}"#,
+        r#"{"message_id":"m3","author":"aiko","text":"sent: two"}"#,
+        r#"{"message_id":"m2"}"#,
+    ];
+    check("scrubbed", bodies, expected.map(String::from).to_vec());
 }
 
 fn parts_must_be_parts(store: &mut dyn Store) {

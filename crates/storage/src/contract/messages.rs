@@ -248,6 +248,7 @@ fn a_message_tells_of_its_run(store: &mut dyn Store) {
     };
     world.append(&of_run("@claude", "hello", Some("s1")));
     world.append(&of_run("host", "a notice", None));
+    world.append(&of_run("aiko", "a steer", None));
     let messages = world.store.messages_of_run(&run).unwrap();
     let expected = ["m2 #2 @claude: hello (of r1, by s1)", "m3 #3 host: a notice (of r1)"];
     check("of the run", lines(&messages), expected.map(String::from).to_vec());

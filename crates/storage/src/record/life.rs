@@ -4,6 +4,10 @@ use delivery::Timestamp;
 use delivery::model::RunId;
 use serde::{Deserialize, Serialize};
 
+/// The kind of the steps that tell by what a run was steered: JSON with the message's id as `message_id` and what was sent
+/// as `text`, which goes when the message is deleted.
+pub const STEER: &str = "steer";
+
 /// A run that failed for a passing reason waits to be tried again by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Again {

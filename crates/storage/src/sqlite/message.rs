@@ -100,7 +100,8 @@ fn backwards(
 }
 
 pub(super) fn of_run(db: &Connection, run: &RunId) -> Result<Vec<Message>, Error> {
-    let mut rows = db.prepare_cached(select!("WHERE m.run = ?1 ORDER BY m.id"))?;
+    let mut rows =
+        db.prepare_cached(select!("WHERE m.run = ?1 AND m.author_kind <> 'user' ORDER BY m.id"))?;
     Ok(rows.query_map([run::existing(db, run)?], read)?.collect::<Result<_, _>>()?)
 }
 
@@ -183,6 +184,7 @@ pub(super) fn delete(db: &Connection, id: &MessageId, at: Timestamp) -> Result<M
     search::remove(db, row, &old.row.text)?;
     db.prepare_cached("UPDATE message SET text = '', deleted_seq = ?2 WHERE id = ?1")?.execute((row, seq))?;
     scrub::sent(db, row)?;
+    scrub::steer(db, id)?;
     by_id(db, id)
 }
 

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use delivery::model::MessageId;
 use rusqlite::Connection;
 
-use crate::Error;
+use super::value::RowId;
+use crate::{Error, STEER};
 
 /// What stands in the place of a deleted message's text.
 pub(super) const DELETED: &str = "[deleted]";
@@ -22,6 +24,17 @@ pub(super) fn sent(db: &Connection, message: i64) -> Result<(), Error> {
         db.prepare_cached("DELETE FROM sent_part WHERE run = ?1")?.execute([run])?;
         add_parts(db, run, &kept)?;
     }
+    Ok(())
+}
+
+/// The same for what steered a run: a step of it has the text.
+pub(super) fn steer(db: &Connection, message: &MessageId) -> Result<(), Error> {
+    let mut scrub = db.prepare_cached(
+        "UPDATE run_event SET body = json_set(body, '$.text', ?2)
+         WHERE run = (SELECT run FROM message WHERE id = ?1 AND author_kind = 'user') AND kind = ?3
+             AND json_extract(body, '$.message_id') = ?4",
+    )?;
+    scrub.execute((message.row()?, DELETED, STEER, message.as_str()))?;
     Ok(())
 }
 

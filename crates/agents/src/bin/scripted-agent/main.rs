@@ -13,6 +13,7 @@
 //! | `store` | true or a folder: it keeps its sessions there (true: in `.scripted-sessions` where it works) and can reload them |
 //! | `reload` | how: some of `load`, `resume`, `list`; default `["load"]` with a store, else none |
 //! | `load`, `resume` | steps taken before it answers that request; default `[{"replay": 0}]` and none |
+//! | `steering` | it advertises that it can be steered, and answers so while a step waits: true: `injected`; a string: with that outcome; `{"error": ..}`: with an error; `{}`: not at all |
 //! | `ignore_eof` | true: it lives on when its input ends; else it exits with 0 at once, wherever it is |
 //! | `deaf` true | it answers no request that it does not know; else with an error |
 //! | `start`, `initialize`, `new`, `cancel` | steps taken before it reads anything, before it answers that request, and when a cancel arrives |
@@ -44,6 +45,7 @@
 //! | `huge` N | writes one valid update, a line of about N bytes |
 //! | `stderr` S | writes to standard error |
 //! | `delay_ms` N, `await_cancel` true, `hang` true | waits: so long, for a cancel, for ever |
+//! | `await_steer` true | waits until its turn was steered, and streams by what, or until it was cancelled |
 //! | `child` FILE | starts a process that leaves group and session, is orphaned and ignores SIGTERM; its id is in FILE |
 //! | `stranger` FILE | the same, and its environment is empty |
 //! | `hydra` N | starts N lines of processes, each of which ignores SIGTERM, starts the next of its line and ends |
@@ -58,7 +60,7 @@
 //! | `silent` true | does not answer |
 //!
 //! After the last step the request is answered, unless it was. With `SCRIPTED_LOG` set, it appends JSON lines to
-//! that file: `{"start": {pid, cwd, env}}`, `{"in": LINE}` for each line read, `{"prompt": TEXT}` for each turn,
+//! that file: `{"start": {pid, cwd, env}}`, `{"in": LINE}` for each line read, `{"prompt": TEXT}` for each turn, `{"steered": TEXT}` for what it took into one,
 //! `{"opened": {by, session, system}}` for each session by the last part of the method that opened it, with the text of
 //! its system prompt, `{"called": {name, text}}` for each call of a tool, `{"eof": true}`.
 

@@ -10,6 +10,7 @@ use crate::script::Script;
 use crate::store::Store;
 use crate::tool_client::ToolClient;
 
+mod steer;
 mod steps;
 
 /// The agent.
@@ -27,6 +28,8 @@ pub(crate) struct Player {
     /// Of the newest session.
     tools: Option<ToolClient>,
     cancelled: bool,
+    /// What its turn was steered by and no step waited for yet.
+    steered: VecDeque<String>,
     /// Id of the last request of its own.
     asked: u64,
     /// Id of the request answered before.
@@ -57,6 +60,7 @@ impl Player {
             session: String::new(),
             tools: None,
             cancelled: false,
+            steered: VecDeque::new(),
             asked: 0,
             previous: Value::Null,
         }
@@ -122,6 +126,10 @@ impl Player {
                 self.set_model(&message["id"], &params["modelId"]);
                 return;
             }
+            Some(steer::METHOD) if self.can_be_steered() => {
+                self.refuse_steer(message);
+                return;
+            }
             Some(method) => {
                 if self.script.field("deaf") != true && !message["id"].is_null() {
                     let error = json!({ "code": -32601, "message": format!("no method {method}") });
@@ -151,13 +159,17 @@ impl Player {
         for by in ["resume", "list"].into_iter().filter(|by| self.reloads_by(by)) {
             session[by] = json!({});
         }
-        json!({
+        let mut initialized = json!({
             "protocolVersion": self.script.field("version").as_u64().unwrap_or(1),
             "agentCapabilities": { "loadSession": self.reloads_by("load"), "sessionCapabilities": session,
                 "mcpCapabilities": { "http": self.script.field("mcp_http") == true, "sse": false } },
             "agentInfo": { "name": "scripted-agent", "version": "1" },
             "authMethods": [],
-        })
+        });
+        if self.can_be_steered() {
+            initialized["_meta"] = json!({ "steering": { "supported": true } });
+        }
+        initialized
     }
 
     fn reloads_by(&self, by: &str) -> bool {
@@ -255,6 +267,7 @@ impl Player {
             own.or_else(|| self.script.turn(self.turns)).unwrap_or_else(|| vec![json!({ "echo": 0 })]);
         self.turns += 1;
         self.cancelled = false;
+        self.steered.clear();
         self.keep("user", &text);
         self.said.clear();
         let mut request = Request::new(id, json!({ "stopReason": "end_turn" }));

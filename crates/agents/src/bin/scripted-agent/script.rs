@@ -9,7 +9,7 @@ pub(crate) struct Script {
 }
 
 /// The fields that a script may have.
-const FIELDS: [&str; 17] = [
+const FIELDS: [&str; 18] = [
     "native",
     "version",
     "system_prompt",
@@ -20,6 +20,7 @@ const FIELDS: [&str; 17] = [
     "load",
     "resume",
     "ignore_eof",
+    "steering",
     "deaf",
     "start",
     "initialize",

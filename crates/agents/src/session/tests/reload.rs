@@ -60,6 +60,7 @@ fn began(begun: Begun) -> Done {
         begun,
         reloadable: true,
         system_prompt: true,
+        steering: false,
         pid: 42,
         notices: vec!["a notice".to_owned()],
     }))

@@ -135,6 +135,7 @@ fn started(system_prompt: Prompted, notices: &[&str]) -> Done {
         begun: Begun::New,
         reloadable: false,
         system_prompt,
+        steering: false,
         pid: 42,
         notices,
     }))

@@ -49,6 +49,8 @@ pub(crate) struct World {
     pub(crate) run: String,
     /// In `vault`: a permission that was decided.
     pub(crate) permission: String,
+    /// In `vault`: a run that aiko asked for and that can be steered.
+    pub(crate) steerable: String,
 }
 
 impl World {
@@ -106,6 +108,7 @@ impl World {
             reply: String::new(),
             run: String::new(),
             permission: String::new(),
+            steerable: String::new(),
         };
         world.fill_vault();
         world
@@ -136,6 +139,10 @@ impl World {
         // Whatever @slow is asked from here on waits behind this.
         let first = self.waiting_run();
         wait_until("@slow is at work", || self.show_run(&first)["status"] == "running");
+        let script = r#"{"steering":true,"prompt":[{"await_cancel":true}]}"#;
+        self.server.ok(&["agent", "add", "ready", "--channel", "vault", "--", &agent, script]);
+        self.steerable = self.asked("ready");
+        wait_until("@ready is at work", || self.show_run(&self.steerable)["status"] == "running");
     }
 
     /// Somebody of [`COLUMNS`] for an operation: who signs out is signed in for it anew.
@@ -245,7 +252,25 @@ impl World {
 
     /// A run in `vault` that aiko asked for, and that waits.
     pub(crate) fn waiting_run(&self) -> String {
-        let body = json!({"text": format!("@slow a {SECRET}"), "author": "aiko"});
+        self.asked("slow")
+    }
+
+    /// A run in `vault` that aiko asked for, and that is held.
+    pub(crate) fn held_run(&self) -> String {
+        let handle = self.name("held");
+        let agent = program_path("scripted-agent").display().to_string();
+        let script = r#"{"prompts":[[{"await_cancel":true},{"answer":{"stop":"cancelled"}}]]}"#;
+        self.server.ok(&["agent", "add", &handle, "--channel", "vault", "--", &agent, script]);
+        let (first, second) = (self.asked(&handle), self.asked(&handle));
+        wait_until("the first is at work", || self.show_run(&first)["status"] == "running");
+        self.maker.ok("POST", &format!("/runs/{first}/cancel"), &Value::Null);
+        wait_until("it was stopped", || self.show_run(&first)["status"] == "cancelled");
+        second
+    }
+
+    /// A run in `vault` that aiko asks for.
+    fn asked(&self, handle: &str) -> String {
+        let body = json!({"text": format!("@{handle} a {SECRET}"), "author": "aiko"});
         text(&self.maker.ok("POST", "/channels/vault/messages", &body)["runs"][0]["id"])
     }
 

@@ -55,6 +55,7 @@ impl Two {
             | crate::engine::Command::End { .. }
             | crate::engine::Command::Stream { .. }
             | crate::engine::Command::Answer { .. }
+            | crate::engine::Command::Steer { .. }
             | crate::engine::Command::Tidy(_)
             | crate::engine::Command::RunsEnded => false,
         })

@@ -5,7 +5,7 @@ use delivery::model::{Epoch, RunId};
 use delivery::turn::Lease;
 use storage::{Change, Hold, HoldReason, Read, ReadLife, RunStatus};
 
-use super::super::{Activity, Command, Input, Pausing, Request, Tool};
+use super::super::{Activity, Command, Doing, Input, Pausing, Request, Tool};
 use super::world::World;
 
 const LIMITED: Fault = Fault::Passing { kind: Passing::RateLimit, retry_after_ms: None };
@@ -157,7 +157,10 @@ fn what_waits_to_be_tried_again_can_be_cancelled_and_keeps_its_place() {
     world.failed_by("claude", epoch, &run, LIMITED);
     assert_eq!(world.given(is_prompt), 0, "the second waits behind it");
     let key = world.key("claude");
-    assert_eq!(world.engine.activities()[&key], (Activity::Held, 2));
+    assert_eq!(
+        world.engine.activities()[&key],
+        Doing { activity: Activity::Held, open_runs: 2, steerable: false }
+    );
     world.post("@codex hello");
     world.started("codex", "x-1");
     assert_eq!(world.given(is_prompt), 1, "others do not");
@@ -401,7 +404,10 @@ fn a_pause_lets_turns_end_and_begins_nothing() {
     assert_eq!((world.status(&run), world.given(is_prompt)), (RunStatus::Succeeded, 0));
     world.post("@codex hello");
     assert_eq!(world.given(is_start), 0);
-    assert_eq!(world.engine.activities()[&world.key("codex")], (Activity::Held, 1));
+    assert_eq!(
+        world.engine.activities()[&world.key("codex")],
+        Doing { activity: Activity::Held, open_runs: 1, steerable: false }
+    );
 
     let mut world = world.restart();
     assert_eq!(world.given(is_start), 0, "durable");

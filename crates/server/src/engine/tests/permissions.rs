@@ -7,7 +7,7 @@ use storage::{
     RunStatus, Store, StoreIdentity, ToolKind,
 };
 
-use super::super::{Activity, Answer, Command, Input, Reply, Request, RulesChange};
+use super::super::{Activity, Answer, Command, Doing, Input, Reply, Request, RulesChange};
 use super::MINUTE;
 use super::world::World;
 use crate::error::ApiError;
@@ -135,13 +135,19 @@ fn a_card_is_there_at_once_and_its_answer_reaches_the_agent() {
         [(run.clone(), vec!["k1".into()])].into()
     );
     let key = world.key("claude");
-    assert_eq!(world.engine.activities()[&key], (Activity::Asking, 1));
+    assert_eq!(
+        world.engine.activities()[&key],
+        Doing { activity: Activity::Asking, open_runs: 1, steerable: false }
+    );
     let owner = world.owner();
     let answered = world.decides(&owner, "k1", 2).unwrap();
     assert_eq!(answered.decision.unwrap().by.unwrap().name, "aiko");
     assert_eq!(world.outcome("k1"), "Allowed 2 aiko: ");
     assert_eq!(world.told(), [(7, Some(1))]);
-    assert_eq!(world.engine.activities()[&key], (Activity::Working, 1));
+    assert_eq!(
+        world.engine.activities()[&key],
+        Doing { activity: Activity::Working, open_runs: 1, steerable: false }
+    );
     world.answered("claude", epoch, &run, "done");
     assert_eq!(world.outcome("k1"), "Allowed 2 aiko: ");
     assert!(world.engine.cards.is_empty());

@@ -356,6 +356,7 @@ fn what_was_never_begun_is_not_reloaded() {
         begun: Begun::New,
         reloadable: false,
         system_prompt: false,
+        steering: false,
         pid: 1,
         notices: vec![],
     };
@@ -440,6 +441,7 @@ fn a_direct_conversation_goes_on_where_it_was() {
             begun,
             reloadable: true,
             system_prompt: false,
+            steering: false,
             pid: 1,
             notices,
         })

@@ -26,6 +26,7 @@ fn told(world: &mut World) -> (Vec<Epoch>, Vec<Epoch>) {
         | Command::Prompt { .. }
         | Command::Cancel { .. }
         | Command::Answer { .. }
+        | Command::Steer { .. }
         | Command::Stream { .. }
         | Command::Tidy(_)
         | Command::RunsEnded => true,

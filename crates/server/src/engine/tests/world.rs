@@ -20,6 +20,8 @@ pub(super) struct World {
     pub(super) mono: u64,
     /// How far the wall clock was set away from the other.
     pub(super) wall_set: i64,
+    /// Whether the agents let their turns be steered.
+    pub(super) steering: bool,
     /// Commands that were given and not looked at yet.
     pub(super) given: Vec<Command>,
 }
@@ -51,17 +53,17 @@ impl World {
         store.add_binding(&new, at).unwrap();
         store.add_binding(&NewBinding { handle: "codex".to_owned(), ..new }, at).unwrap();
         let engine = recover(&mut store, 0);
-        Self { folder, store, engine, mono: 0, wall_set: 0, given: Vec::new() }
+        Self { folder, store, engine, mono: 0, wall_set: 0, steering: false, given: Vec::new() }
     }
 
     /// A new server on the same folder, as after a crash.
     pub(super) fn restart(self) -> Self {
-        let Self { folder, store, mono, wall_set, .. } = self;
+        let Self { folder, store, mono, wall_set, steering, .. } = self;
         drop(store);
         let mut store = Sqlite::open(folder.path(), Timestamp { ms: 0 }).unwrap();
         let mut engine = recover(&mut store, mono);
         let given = std::iter::from_fn(|| engine.next_command()).collect();
-        Self { folder, store, engine, mono, wall_set, given }
+        Self { folder, store, engine, mono, wall_set, steering, given }
     }
 
     /// A server on what a backup has of this one, which goes on.
@@ -73,7 +75,15 @@ impl World {
         let mut store = Sqlite::open(data, Timestamp { ms: 0 }).unwrap();
         let mut engine = recover(&mut store, self.mono);
         let given = std::iter::from_fn(|| engine.next_command()).collect();
-        Self { folder, store, engine, mono: self.mono, wall_set: self.wall_set, given }
+        Self {
+            folder,
+            store,
+            engine,
+            mono: self.mono,
+            wall_set: self.wall_set,
+            steering: self.steering,
+            given,
+        }
     }
 
     /// The folder of its files.
@@ -155,7 +165,15 @@ impl World {
         system_prompt: bool,
     ) {
         let native = native.clone();
-        let started = Started { native, begun, reloadable: true, system_prompt, pid: 1, notices: vec![] };
+        let started = Started {
+            native,
+            begun,
+            reloadable: true,
+            system_prompt,
+            steering: self.steering,
+            pid: 1,
+            notices: vec![],
+        };
         self.event(handle, epoch, EventKind::Started(started));
     }
 

@@ -78,6 +78,20 @@ impl Engine {
         Ok(tool_result::history(&page))
     }
 
+    /// Stages a message that was put into the turn as shown, in the revision in which it was posted.
+    pub(in crate::engine) fn show_steer(
+        &mut self,
+        store: &mut dyn Store,
+        key: &Key,
+        message: Message,
+    ) -> Result<(), ApiError> {
+        let binding = store.binding(&key.binding)?;
+        let Some(session) = store.session(key)? else { return Ok(()) };
+        let caller = Caller { key: key.clone(), binding, session };
+        let message = Message { revision: 1, ..message };
+        self.count_as_shown(store, &caller, message.thread.clone().as_ref(), &[message])
+    }
+
     /// Stages what was fetched under the run of the turn; outside a turn it counts for nothing.
     fn count_as_shown(
         &mut self,

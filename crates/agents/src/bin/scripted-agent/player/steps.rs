@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::steer::METHOD;
 use super::{Player, Request};
 use crate::daemon::Environment;
 use crate::store::Store;
@@ -88,7 +89,7 @@ impl Player {
         true
     }
 
-    fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.said.push_str(text);
         self.update(
             &json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } }),
@@ -150,6 +151,7 @@ impl Player {
                     self.wait(None, |message| message["method"] == "session/cancel");
                 }
             }
+            "await_steer" => self.await_steer(),
             "hang" => {
                 self.wait(None, |_| false);
             }
@@ -225,7 +227,7 @@ impl Player {
     }
 
     /// Keeps what comes for later, until the time is over or the message came, which it gives. Cancels are noted at once.
-    fn wait(&mut self, time: Option<Duration>, is_it: impl Fn(&Value) -> bool) -> Value {
+    pub(super) fn wait(&mut self, time: Option<Duration>, is_it: impl Fn(&Value) -> bool) -> Value {
         let until = time.map(|time| Instant::now() + time);
         loop {
             let message = match until {
@@ -244,10 +246,14 @@ impl Player {
                 let steps = self.script.steps("cancel").unwrap_or_default();
                 self.take(&steps, &mut Request::none());
             }
+            let steers = message["method"] == METHOD && self.can_be_steered();
+            if steers {
+                self.steer(&message);
+            }
             if is_it(&message) {
                 return message;
             }
-            if message["method"] != "session/cancel" {
+            if message["method"] != "session/cancel" && !steers {
                 self.waiting.push_back(message);
             }
         }

@@ -17,6 +17,13 @@ pub(super) fn words(event: &RunEvent, all: &[RunEvent]) -> String {
             let why = text("why").map_or_else(String::new, |why| format!(" ({why})"));
             format!("{outcome}: {title}{why}")
         }),
+        "steer" => text("author").zip(text("message_id")).map(|(author, message)| {
+            format!("{author} steers it by {message}:\n{}", text("text").unwrap_or_default())
+        }),
+        "steered" => text("message_id").map(|message| match text("why") {
+            Some(why) => format!("{message} was not taken in: {why}"),
+            None => format!("{message} was taken in"),
+        }),
         "plan" => text("text").map(|plan| format!("plan: {plan}")),
         "notice" => text("text").map(ToOwned::to_owned),
         _ => None,

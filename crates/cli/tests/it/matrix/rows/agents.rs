@@ -31,6 +31,17 @@ pub(super) fn runs() -> Vec<Row> {
         row("cancel_run", "that ended", "!!!!-..-!-..", |w| of_run(&w.run)),
         row("retry_run", "that was cancelled", "++++-..-+-..", |w| of_run(&w.cancelled_run())),
         row("retry_run", "that succeeded", "!!!!-..-!-..", |w| of_run(&w.run)),
+        row("steer_run", "that runs", "-+++-..---..", |w| of_run(&w.steerable).body(json!({"text": "hi"}))),
+        row("steer_run", "that waits", "-!!!-..---..", |w| {
+            of_run(&w.waiting_run()).body(json!({"text": "hi"}))
+        }),
+        row("steer_run", "without a text", "-???-..---..", |w| {
+            of_run(&w.steerable).body(json!({"text": " "}))
+        }),
+        row("steer_run", "with an author", "????????????", |w| {
+            of_run(&w.steerable).body(json!({"text": "hi", "author": "aiko"}))
+        }),
+        row("resume_run", "that is held", "++++-..-+-..", |w| of_run(&w.held_run())),
         row("resume_run", "that is not held", "!!!!-..-!-..", |w| of_run(&w.waiting_run())),
     ]
 }
