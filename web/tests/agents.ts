@@ -21,3 +21,12 @@ export const saying = (title: string, text: string) =>
 
 /** Asks for this permission, and says which option was chosen. */
 export const asking = (permission: object) => plays([{ permission: { ...permission, tell: true } }]);
+
+/** Does this in its first turn, that in its second. */
+export const inTurn = (prompts: object[][]) => [program, JSON.stringify({ prompts })];
+
+/** Waits until it is steered, and says by what; until it is stopped, if it is not. */
+export const steerable = [program, JSON.stringify({ steering: true, prompt: [{ await_steer: true }] })];
+
+/** Keeps its sessions. */
+export const remembering = [program, JSON.stringify({ store: true, prompt: [{ text: "noted" }] })];

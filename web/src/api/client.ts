@@ -1,7 +1,7 @@
 // The API, one method for each thing that the client asks.
 
 import type { Session } from "./session";
-import type { Agent, Channel, ErrorBody, Me, Message, Permission, Person, Posted, Run, SignedIn, Thread } from "./wire";
+import type { Agent, Channel, ErrorBody, Me, Message, Pause, Permission, Person, Posted, Run, SignedIn, Thread } from "./wire";
 
 /** How long an answer may take. Posts may be sent again after it: their client id makes them one. */
 const PATIENCE_MS = 20_000;
@@ -90,6 +90,35 @@ export class Api {
 
   retryRun(id: string): Promise<Run> {
     return this.#ask("POST", `/runs/${enc(id)}/retry`);
+  }
+
+  resumeRun(id: string): Promise<Run> {
+    return this.#ask("POST", `/runs/${enc(id)}/resume`);
+  }
+
+  steerRun(id: string, steer: { text: string; client_id: string }): Promise<Message> {
+    return this.#ask("POST", `/runs/${enc(id)}/steer`, steer);
+  }
+
+  /** Whether all agents are paused. */
+  pause(): Promise<Pause> {
+    return this.#ask("GET", "/pause");
+  }
+
+  pauseAll(): Promise<Pause> {
+    return this.#ask("POST", "/pause");
+  }
+
+  resumeAll(): Promise<Pause> {
+    return this.#ask("DELETE", "/pause");
+  }
+
+  pauseChannel(channel: string): Promise<Channel> {
+    return this.#ask("POST", `/channels/${enc(channel)}/pause`);
+  }
+
+  resumeChannel(channel: string): Promise<Channel> {
+    return this.#ask("DELETE", `/channels/${enc(channel)}/pause`);
   }
 
   startFresh(channel: string, handle: string): Promise<Agent> {

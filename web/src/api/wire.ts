@@ -70,13 +70,15 @@ export interface Channel {
   access: "public" | "private";
   topic: string;
   archived_at: string | null;
+  /** Since when its agents begin nothing. */
+  paused_at: string | null;
   /** What I am in it. */
   rank: Rank | null;
   agents: Agent[];
 }
 
 /** A channel as events tell it. */
-export type ChannelInfo = Pick<Channel, "id" | "name" | "direct" | "created_at" | "access" | "topic" | "archived_at">;
+export type ChannelInfo = Pick<Channel, "id" | "name" | "direct" | "created_at" | "access" | "topic" | "archived_at" | "paused_at">;
 
 export interface Agent {
   handle: string;
@@ -84,11 +86,28 @@ export interface Agent {
   channel: string;
   preset: string;
   model: string | null;
-  addressed_by: "everyone" | "members" | "owners";
+  addressed_by: AddressedBy;
   permissions: { answered_by: AnsweredBy };
+  session: SessionPolicy;
+  hold: Hold | null;
   state: "absent" | "saved" | "waiting_for_place" | "starting" | "idle" | "busy" | "ending";
   reachable: boolean;
   open_runs: number;
+}
+
+export type AddressedBy = "everyone" | "members" | "owners";
+export type SessionPolicy = "resident" | "saved" | "fresh";
+
+/** Why an agent begins no run until a person lets it. */
+export interface Hold {
+  why: "stopped" | "crashed";
+  run_id: string;
+  since: string;
+}
+
+/** Since when all agents are paused, if they are. */
+export interface Pause {
+  paused_at: string | null;
 }
 
 /** Who answers an agent's permission cards. */
@@ -119,6 +138,10 @@ export interface RunState {
   started_at: string | null;
   ended_at: string | null;
   retry_of: string | null;
+  /** Turns of it that failed for a passing reason. */
+  tries: number;
+  /** When it is tried again, while it waits for that. */
+  again_at: string | null;
 }
 
 /** A run with all that is known of it. */
@@ -194,7 +217,7 @@ export interface ErrorBody {
 }
 
 /** How an agent stands in a channel. */
-export type Activity = "idle" | "working" | "asking" | "queued" | "waiting";
+export type Activity = "idle" | "working" | "asking" | "queued" | "waiting" | "held";
 
 /** An agent as events tell it. */
 export interface AgentInfo {
@@ -202,7 +225,10 @@ export interface AgentInfo {
   binding_id: string;
   preset: string;
   model: string | null;
+  session: SessionPolicy;
+  addressed_by: AddressedBy;
   answered_by: AnsweredBy;
+  hold: Hold | null;
 }
 
 /** What a live event says; kinds that are not known here are passed over. */
@@ -222,7 +248,8 @@ export type Happened =
   | { kind: "run_step" | "permission"; run_id: string; step: RunEvent }
   | { kind: "permission_asked" | "permission_decided"; permission: Permission }
   | { kind: "answer"; run_id: string; agent: string; from: number; text: string }
-  | { kind: "agent_state"; agent: string; binding_id: string; state: Activity; open_runs: number };
+  | { kind: "pause_changed"; paused_at: string | null }
+  | { kind: "agent_state"; agent: string; binding_id: string; state: Activity; open_runs: number; steerable: boolean };
 
 /** What is durable has a cursor; what happened in a channel its id and, unless I may not know it, its present name. */
 export type LiveEvent = Happened & { cursor?: string; at?: string; channel_id?: string; channel?: string };

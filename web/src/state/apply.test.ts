@@ -1,10 +1,10 @@
 // Events against what is known: whole values, compared with what a fresh reading gives.
 
 import { expect, test } from "vitest";
-import type { Agent, AnsweredBy, LiveEvent, Me, Message, Permission, Rank, Role, RunState } from "../api/wire";
+import type { Activity, AddressedBy, Agent, AgentInfo, AnsweredBy, Channel, LiveEvent, Me, Message, Permission, Rank, Role, RunState } from "../api/wire";
 import { apply, disconnected } from "./apply";
 import { withPage } from "./feed";
-import { mayAnswer, offered } from "./rights";
+import { mayAnswer, mayPause, mayPauseAll, maySteer, offered } from "./rights";
 import { feedKey, member, type Member, nothing, type Pending, proposed, standing, type World } from "./world";
 
 const me: Me = {
@@ -24,7 +24,7 @@ function message(seq: number, more: Partial<Message> = {}): Message {
 function run(status: RunState["status"], more: Partial<RunState> = {}): RunState {
   const made = { id: "r1", status, agent: "guide", binding_id: "b-guide", message_id: "m1", thread_root_id: null };
   const times = { created_at: "t", started_at: null, ended_at: null };
-  return { ...made, lease: null, error: null, usage: null, ...times, retry_of: null, ...more };
+  return { ...made, lease: null, error: null, usage: null, ...times, retry_of: null, tries: 0, again_at: null, ...more };
 }
 
 function card(more: Partial<Permission> = {}): Permission {
@@ -108,39 +108,55 @@ test("an answer grows, begins anew and becomes a message", () => {
 });
 
 test("runs and agents", () => {
-  const agent = { handle: "guide", binding_id: "b-guide", preset: "guide", model: null, answered_by: "owners" as const };
+  const agent: AgentInfo = {
+    ...{ handle: "guide", binding_id: "b-guide", preset: "guide", model: null, session: "saved" },
+    ...{ addressed_by: "members", answered_by: "owners", hold: null },
+  };
+  const state = (state: Activity, open_runs: number, steerable = false): LiveEvent => ({
+    ...{ kind: "agent_state", channel: "general", agent: "guide", binding_id: "b-guide", state, open_runs, steerable },
+  });
   const world = follow(
     page(),
     { kind: "agent_added", channel: "general", cursor: "c", agent },
-    { kind: "agent_state", channel: "general", agent: "guide", binding_id: "b-guide", state: "working", open_runs: 2 },
+    state("working", 2, true),
     { kind: "run_started", channel: "general", cursor: "c", run: run("running") },
     { kind: "run_step", channel: "general", cursor: "c", run_id: "r1", step: { n: 1, at: "t", kind: "tool_call", body: { title: "running tests" } } },
   );
-  expect(world.agents).toEqual({ "b-guide": { ...agent, channel: "general", state: "working", open_runs: 2, reachable: true } });
+  expect(world.agents).toEqual({ "b-guide": { ...agent, channel: "general", state: "working", open_runs: 2, reachable: true, saved: false, steerable: true } });
   // Whether it is reachable is read, and again when it fails.
   expect([world.stale, follow(page(), { kind: "run_ended", channel: "general", run: run("failed") }).stale]).toEqual([["channels"], ["channels"]]);
   expect(follow(page(), { kind: "run_ended", channel: "general", run: run("succeeded") }).stale).toEqual([]);
   expect(world.runs).toEqual({ r1: { ...run("running"), channel: "general", step: "running tests" } });
-  expect(disconnected(world).agents).toEqual({ "b-guide": { ...agent, channel: "general", state: "idle", open_runs: 0, reachable: true } });
+  expect(disconnected(world).agents).toEqual({ "b-guide": { ...agent, channel: "general", state: "idle", open_runs: 0, reachable: true, saved: false, steerable: false } });
   expect(follow(world, { kind: "agent_removed", channel: "general", cursor: "d", agent }).agents).toEqual({});
   const ended = follow(world, { kind: "run_ended", channel: "general", cursor: "d", run: run("succeeded") });
   expect(ended.runs).toEqual({ r1: { ...run("succeeded"), channel: "general", step: null } });
+  // With this policy its process ends with its turn.
+  const shown = (...events: LiveEvent[]) => Object.values(follow(world, ...events).agents).map(standing)[0];
+  expect([shown(state("idle", 0)), shown(state("idle", 0), state("queued", 1))]).toEqual(["saved", "queued"]);
+  const hold = { why: "stopped" as const, run_id: "r1", since: "t" };
+  const held: LiveEvent = { kind: "agent_changed", channel: "general", cursor: "d", agent: { ...agent, hold } };
+  expect(follow(world, held).agents["b-guide"]?.hold).toEqual(hold);
+  expect([shown(held, state("held", 1)), shown(held, state("idle", 0))]).toEqual(["held", "held"]);
 });
 
 test("an agent that could not be started is not idle, nor proposed", () => {
   const made = (handle: string, more: Partial<Agent>): Member =>
-    member({ ...{ handle, binding_id: `b-${handle}`, channel: "general", preset: handle, model: null, addressed_by: "members", permissions: { answered_by: "owners" } }, ...{ state: "absent", reachable: true, open_runs: 0 }, ...more });
+    member({ ...{ handle, binding_id: `b-${handle}`, channel: "general", preset: handle, model: null, addressed_by: "members", permissions: { answered_by: "owners" } }, ...{ session: "resident", hold: null, state: "absent", reachable: true, open_runs: 0 }, ...more });
   const cases: [Partial<Agent>, ReturnType<typeof standing>][] = [
     [{}, "idle"],
     [{ reachable: false }, "unreachable"],
     [{ reachable: false, open_runs: 1 }, "queued"],
     [{ state: "busy", open_runs: 1 }, "working"],
+    [{ state: "saved" }, "saved"],
+    [{ state: "saved", reachable: false }, "unreachable"],
+    [{ state: "absent", open_runs: 1, hold: { why: "crashed", run_id: "r1", since: "t" } }, "held"],
   ];
   for (const [more, expected] of cases) expect(standing(made("claude", more))).toBe(expected);
   const [away, claude, guide] = [made("codex", { reachable: false }), made("claude", {}), made("guide", {})];
   expect([[away, claude, guide], [away, claude], [away], []].map((all) => proposed(all)?.handle)).toEqual(["guide", "claude", undefined, undefined]);
   // What works was started, whatever was read before.
-  const works: LiveEvent = { kind: "agent_state", channel: "general", agent: "codex", binding_id: away.binding_id, state: "working", open_runs: 1 };
+  const works: LiveEvent = { kind: "agent_state", channel: "general", agent: "codex", binding_id: away.binding_id, state: "working", open_runs: 1, steerable: false };
   const world = apply({ ...page(), agents: { [away.binding_id]: away } }, works);
   expect(world.agents[away.binding_id]?.reachable).toBe(true);
 });
@@ -156,6 +172,7 @@ test("my message that is seen before the answer to its post stands for it, once"
 });
 
 const board = {
+  paused_at: null,
   id: "c2",
   name: "board",
   direct: null,
@@ -251,11 +268,48 @@ test("a permission card waits, and has its outcome", () => {
 });
 
 test("others answer an agent's cards from now on", () => {
-  const agent = { handle: "guide", binding_id: "b-guide", preset: "guide", model: null, answered_by: "owners" as const };
+  const agent: AgentInfo = {
+    ...{ handle: "guide", binding_id: "b-guide", preset: "guide", model: null, session: "saved" },
+    ...{ addressed_by: "members", answered_by: "owners", hold: null },
+  };
   const made = follow(page(), { kind: "agent_added", channel: "general", cursor: "c", agent });
   const changed: LiveEvent = { kind: "agent_changed", channel: "general", cursor: "d", agent: { ...agent, answered_by: "members" } };
   expect(follow(made, changed).agents["b-guide"]?.answered_by).toBe("members");
   expect(follow(page(), changed)).toEqual(page());
+});
+
+test("pauses of all and of a channel", () => {
+  const all = follow(page(), { kind: "pause_changed", cursor: "c", paused_at: "t" });
+  expect([all.paused_at, follow(all, { kind: "pause_changed", cursor: "d", paused_at: null }).paused_at]).toEqual(["t", null]);
+  const before: World = { ...page(), channels: { c2: { ...board, last_seq: 0, rank: null, agents: [] } } };
+  const changed = { ...board, paused_at: "t" };
+  const after = follow(before, { kind: "channel_changed", channel_id: "c2", channel: "board", cursor: "c", changed });
+  expect(after.channels.c2?.paused_at).toBe("t");
+});
+
+test("who may steer and pause", () => {
+  const as = (role: Role): Me => ({ ...me, person: { ...me.person, role } });
+  const at = (rank: Rank | null): Channel => ({ ...board, last_seq: 0, rank, agents: [] });
+  const steers: [Role, Rank | null, string, AddressedBy, boolean][] = [
+    ["owner", null, "p2", "owners", false],
+    ["owner", "member", "p2", "owners", true],
+    ["member", "member", "p2", "members", true],
+    ["member", "manager", "p2", "owners", false],
+    ["guest", "member", "p2", "everyone", false],
+    ["guest", "member", "p1", "everyone", true],
+    ["guest", "member", "p1", "members", false],
+  ];
+  for (const [role, rank, asker, by, expected] of steers) {
+    expect([role, rank, asker, by, maySteer(as(role), at(rank), asker, by)]).toEqual([role, rank, asker, by, expected]);
+  }
+  const pauses: [Role, Rank | null, boolean][] = [
+    ["owner", null, true],
+    ["member", "manager", true],
+    ["member", "member", false],
+    ["guest", "manager", false],
+  ];
+  for (const [role, rank, expected] of pauses) expect([role, rank, mayPause(as(role), at(rank))]).toEqual([role, rank, expected]);
+  expect((["owner", "member", "guest"] as const).map((role) => mayPauseAll(as(role)))).toEqual([true, false, false]);
 });
 
 test("who may answer, and by what", () => {

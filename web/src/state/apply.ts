@@ -28,25 +28,32 @@ export function apply(world: World, event: LiveEvent): World {
     case "agent_state": {
       const agent = world.agents[event.binding_id];
       if (agent === undefined) return world;
-      const { state, open_runs } = event;
-      const reachable = agent.reachable || state === "working" || state === "asking";
-      return { ...world, agents: { ...world.agents, [event.binding_id]: { ...agent, state, open_runs, reachable } } };
+      const { state, open_runs, steerable } = event;
+      const works = state === "working" || state === "asking";
+      const reachable = agent.reachable || works;
+      // With this policy its process ends with its turn; what else ends one is read.
+      const saved = state === "idle" ? agent.saved || (agent.session === "saved" && agent.state !== "idle") : agent.saved && !works;
+      const now = { ...agent, state, open_runs, reachable, steerable, saved };
+      return { ...world, agents: { ...world.agents, [event.binding_id]: now } };
     }
     case "agent_added": {
-      const { handle, binding_id, preset, model, answered_by } = event.agent;
-      const told = { handle, binding_id, channel, preset, model, answered_by };
-      const fresh = { ...told, state: "idle" as const, open_runs: 0, reachable: true };
+      const { handle, binding_id, preset, model, session, addressed_by, answered_by, hold } = event.agent;
+      const told = { handle, binding_id, channel, preset, model, session, addressed_by, answered_by, hold };
+      const fresh = { ...told, state: "idle" as const, open_runs: 0, reachable: true, saved: false, steerable: false };
       const agent = world.agents[binding_id] ?? fresh;
       // The event does not tell whether it is reachable.
       return stale({ ...world, agents: { ...world.agents, [binding_id]: agent } }, "channels");
     }
     case "agent_changed": {
-      const { binding_id, answered_by } = event.agent;
+      const { binding_id, addressed_by, answered_by, hold } = event.agent;
       const agent = world.agents[binding_id];
-      return agent === undefined ? world : { ...world, agents: { ...world.agents, [binding_id]: { ...agent, answered_by } } };
+      if (agent === undefined) return world;
+      return { ...world, agents: { ...world.agents, [binding_id]: { ...agent, addressed_by, answered_by, hold } } };
     }
     case "agent_removed":
       return { ...world, agents: without(world.agents, event.agent.binding_id) };
+    case "pause_changed":
+      return { ...world, paused_at: event.paused_at };
     case "person_added":
     case "person_changed":
       return person(world, event.person);
@@ -74,7 +81,7 @@ function person(world: World, told: Person): World {
 
 /** What only a living connection tells is not known any more when one is lost. */
 export function disconnected(world: World): World {
-  const agents = Object.entries(world.agents).map(([id, agent]) => [id, { ...agent, state: "idle" as const, open_runs: 0 }]);
+  const agents = Object.entries(world.agents).map(([id, agent]) => [id, { ...agent, state: "idle" as const, open_runs: 0, steerable: false }]);
   return { ...world, answers: {}, agents: Object.fromEntries(agents) };
 }
 

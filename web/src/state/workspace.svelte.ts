@@ -106,8 +106,7 @@ export class Workspace {
   }
 
   post(channel: string, thread: string | null, text: string): void {
-    const random = crypto.getRandomValues(new Uint8Array(16));
-    const client_id = [...random].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const client_id = newClientId();
     const at = new Date().toISOString();
     this.#outbox.add({ client_id, channel, thread, text, at, state: "sending", why: null, became: null });
   }
@@ -133,6 +132,31 @@ export class Workspace {
 
   async retryRun(id: string): Promise<void> {
     await this.#guarded(() => this.api.retryRun(id));
+  }
+
+  async resumeRun(id: string): Promise<void> {
+    await this.#guarded(() => this.api.resumeRun(id));
+  }
+
+  /** Whether it was taken; if not, it says why. */
+  async steerRun(id: string, text: string): Promise<boolean> {
+    return await this.#guarded(async () => {
+      const told = await this.api.steerRun(id, { text, client_id: newClientId() });
+      this.world = message(this.world, told);
+    });
+  }
+
+  /** Pauses the agents of a channel, all for null; or lets them go on. */
+  async setPause(channel: string | null, to: "paused" | "going on"): Promise<void> {
+    await this.#guarded(async () => {
+      if (channel === null) {
+        const { paused_at } = await (to === "paused" ? this.api.pauseAll() : this.api.resumeAll());
+        this.world = apply(this.world, { kind: "pause_changed", paused_at });
+      } else {
+        const changed = await (to === "paused" ? this.api.pauseChannel(channel) : this.api.resumeChannel(channel));
+        this.world = apply(this.world, { kind: "channel_changed", changed });
+      }
+    });
   }
 
   async answerPermission(id: string, option: number): Promise<void> {
@@ -198,7 +222,8 @@ export class Workspace {
 
   async #readWorkspace(): Promise<void> {
     const readMe = this.#read(() => this.api.me(), (world, me) => ({ ...world, me }));
-    await Promise.all([readMe, this.#readChannels(), this.#readPeople()]);
+    const readPause = this.#read(() => this.api.pause(), (world, { paused_at }) => ({ ...world, paused_at }));
+    await Promise.all([readMe, readPause, this.#readChannels(), this.#readPeople()]);
     this.ready = true;
   }
 
@@ -288,11 +313,14 @@ export class Workspace {
     });
   }
 
-  async #guarded(act: () => Promise<unknown>): Promise<void> {
+  /** Whether it went well; what did not is told. */
+  async #guarded(act: () => Promise<unknown>): Promise<boolean> {
     try {
       await act();
+      return true;
     } catch (error) {
       this.#tell(error);
+      return false;
     }
   }
 
@@ -315,4 +343,10 @@ export class Workspace {
     this.world = { ...this.world, pending };
     keepPending(localStorage, this.me.person.id, pending);
   }
+}
+
+/** An id that no other message has. */
+function newClientId(): string {
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  return [...random].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,7 +1,7 @@
 // What the client knows: values that are never changed in place, so that whoever shows a part sees at once whether it is
 // still the same.
 
-import type { Activity, Agent, AnsweredBy, Channel, Me, Message, Permission, Person, Run, RunState, Thread } from "../api/wire";
+import type { Activity, AddressedBy, Agent, AnsweredBy, Channel, Hold, Me, Message, Permission, Person, Run, RunState, SessionPolicy, Thread } from "../api/wire";
 
 /** Messages of a channel's top level or of a thread, in order, from some point on without a gap. */
 export interface Feed {
@@ -19,6 +19,14 @@ export interface Member {
   readonly model: string | null;
   readonly state: Activity;
   readonly open_runs: number;
+  readonly session: SessionPolicy;
+  /** Whether it has a session without a process, which its next turn reloads. */
+  readonly saved: boolean;
+  /** Whether it has a turn that can be steered. */
+  readonly steerable: boolean;
+  /** Why it begins nothing until a person lets it. */
+  readonly hold: Hold | null;
+  readonly addressed_by: AddressedBy;
   readonly answered_by: AnsweredBy;
   /** Whether it could be started now: false if its program is not installed. */
   readonly reachable: boolean;
@@ -53,6 +61,8 @@ export interface Pending {
 
 export interface World {
   readonly me: Me | null;
+  /** Since when all agents are paused, if they are. */
+  readonly paused_at: string | null;
   /** By id. */
   readonly channels: Readonly<Record<string, Channel>>;
   /** By id. */
@@ -75,6 +85,7 @@ export interface World {
 
 export const nothing: World = {
   me: null,
+  paused_at: null,
   channels: {},
   people: {},
   agents: {},
@@ -93,14 +104,18 @@ export function feedKey(channel: string, thread: string | null): string {
 }
 
 export function member(agent: Agent): Member {
-  const { handle, binding_id, channel, preset, model, open_runs, reachable } = agent;
+  const { handle, binding_id, channel, preset, model, session, hold, addressed_by, open_runs, reachable } = agent;
   const { answered_by } = agent.permissions;
-  return { handle, binding_id, channel, preset, model, open_runs, reachable, answered_by, state: activity(agent) };
+  const told = { handle, binding_id, channel, preset, model, session, hold, addressed_by, answered_by, open_runs, reachable };
+  return { ...told, state: activity(agent), saved: agent.state === "saved", steerable: false };
 }
 
-/** How an agent is shown: one that has nothing to do and could not be started is not idle. */
-export function standing({ state, reachable }: Member): Activity | "unreachable" {
-  return state === "idle" && !reachable ? "unreachable" : state;
+/** How an agent is shown: one that has nothing to do and could not be started is not idle, nor is one without a process. */
+export function standing({ state, reachable, saved, hold }: Member): Activity | "unreachable" | "saved" {
+  if (state !== "idle") return state;
+  if (!reachable) return "unreachable";
+  if (hold !== null) return "held";
+  return saved ? "saved" : "idle";
 }
 
 /** The agent that is proposed to somebody who writes: one that can answer, the guide before others. */
@@ -112,14 +127,15 @@ export function proposed(agents: readonly Member[]): Member | null {
 function activity(agent: Agent): Activity {
   if (agent.open_runs === 0) return "idle";
   if (agent.state === "busy") return "working";
+  if (agent.hold !== null) return "held";
   return agent.state === "waiting_for_place" ? "waiting" : "queued";
 }
 
 export function known(run: Run): KnownRun {
   const { id, status, channel, agent, binding_id, message_id, thread_root_id, lease, error, usage } = run;
-  const { created_at, started_at, ended_at, retry_of } = run;
+  const { created_at, started_at, ended_at, retry_of, tries, again_at } = run;
   const told = { id, status, channel, agent, binding_id, message_id, thread_root_id, lease, error, usage };
-  return { ...told, created_at, started_at, ended_at, retry_of, step: null };
+  return { ...told, created_at, started_at, ended_at, retry_of, tries, again_at, step: null };
 }
 
 /** The same without one key; the very same if it has none. */
