@@ -154,3 +154,28 @@ fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
+
+/// Rules 6.1, 6.8 and public report E54: an idle process ends with what it left running, and so it is documented; the next
+/// turn is told why it finds another one. Neither age nor children keep one.
+#[test]
+fn an_idle_process_ends_with_what_it_left_running() {
+    let mut server = TestServer::start();
+    server.stop();
+    std::fs::write(server.file("config.toml"), "idle_limit = \"500ms\"\n").unwrap();
+    server.start_again(&["--config", &server.file("config.toml")]);
+    server.add_scripted("echo", "general", "log", &[]);
+    let child = server.file("child");
+    let build = format!(r#"@echo SCRIPT:{{"prompt":[{{"child":"{child}"}},{{"text":"it builds"}}]}}"#);
+    assert_eq!(server.ask("general", &build, &[])["runs"][0]["status"], "succeeded");
+    let pid = server.process_in(&child);
+    wait_until("the build has ended with its process", || !is_alive(pid));
+    let next = server.ask("general", r#"@echo SCRIPT:{"prompt":[{"text":"next"}]}"#, &[]);
+    assert_eq!(next["runs"][0]["lease"], "cold");
+    let why = next["runs"][0]["lease_why"].as_str().unwrap();
+    assert!(why.starts_with("its last process was idle for longer than the limit"), "{why}");
+    let documented = include_str!("../../../../docs/sessions.md");
+    assert!(
+        documented.contains("An idle process ends with all that it started"),
+        "the decision is documented"
+    );
+}
