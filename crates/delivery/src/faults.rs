@@ -46,6 +46,18 @@ rules! {
     SilenceIsTold "2.5",
     /// Queued mentions get their turns in order.
     TurnsInOrder "2.6",
+    /// A stop by a person holds what waits behind it.
+    StopHolds "2.6",
+    /// What is held by a stop is said.
+    HeldIsSaid "2.6",
+    /// A person who mentions the agent again lets go what was held.
+    PersonLetsGo "2.6",
+    /// A paused key begins nothing.
+    PauseHolds "2.6",
+    /// A pause takes back what waits for a process or its turn.
+    PauseTakesBack "2.6",
+    /// The pause of a channel and that of all are apart.
+    PausesAreApart "2.6",
     /// An agent never calls itself.
     NeverItself "2.7",
     /// Agents take so many turns in a row, then a person must write.
@@ -58,6 +70,22 @@ rules! {
     WrittenFails "2.8",
     /// A prompt that was not written is tried again.
     UnwrittenIsTriedAgain "2.8",
+    /// A turn that failed for a passing reason is tried again.
+    PassingIsTriedAgain "2.8",
+    /// What an agent began to do is not done twice.
+    ActedIsNotTriedAgain "2.8",
+    /// The time that a provider names is kept.
+    RetryAfterIsKept "2.8",
+    /// Nobody waits for a provider that names a very long time.
+    LongWaitsFail "2.8",
+    /// A run is tried so often and no more.
+    TriesEnd "2.8",
+    /// A restart goes on to wait.
+    WaitsOutliveServers "2.8",
+    /// A restart holds what was held.
+    HoldsOutliveServers "2.8",
+    /// A restart lets nothing paused go on.
+    PausesOutliveServers "2.8",
     /// Who may not address an agent makes no run of it.
     WhoMayAddress "2.9",
     /// A warm turn carries no framing.
@@ -70,6 +98,8 @@ rules! {
     HeldFramingIsNotSent "3.4",
     /// The brief is reminded of once a session has it.
     BriefOnce "3.6",
+    /// The next try is told as much as a first one.
+    TriedAgainIsWhole "3.6",
     /// After a turn that failed the payload is whole again.
     WholeAfterFailure "3.6",
     /// After a reload the payload is whole again.
@@ -156,6 +186,16 @@ rules! {
     CardsEndWithTheServer "6.10",
     /// Without supervision rules decide, not people.
     UnsupervisedByRule "6.10",
+    /// A turn that failed frees its key.
+    FailedFreesItsKey "6.9",
+    /// A session of which the provider takes no request is replaced.
+    PoisonedIsReplaced "6.12",
+    /// After a process failed the next one waits.
+    FailedProcessesWait "6.12",
+    /// A process that fails again and again waits for a person.
+    CrashLoopsEnd "6.12",
+    /// An answer forgives the processes that failed before.
+    AnswerForgives "6.12",
     /// What a session fetched counts as shown to it.
     FetchedIsShown "7.7",
 }

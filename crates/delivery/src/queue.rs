@@ -130,7 +130,7 @@ impl Queue {
                 self.sort_in_all(&part);
             }
             Event::Resumed(part) => {
-                self.pauses.remove(&part);
+                self.pauses.retain(|pause| *pause != part && !broken(Rule::PausesAreApart));
                 self.sort_in_all(&part);
             }
         }
@@ -161,9 +161,9 @@ impl Queue {
 
     /// Whether a key begins nothing: it is barred, or paused.
     pub fn is_barred(&self, key: &Key) -> bool {
-        self.bars.contains_key(key)
-            || self.pauses.contains(&Part::Everything)
-            || self.pauses.contains(&Part::Channel(key.channel.clone()))
+        let paused = self.pauses.contains(&Part::Everything)
+            || self.pauses.contains(&Part::Channel(key.channel.clone()));
+        self.bars.contains_key(key) || (paused && !broken(Rule::PauseHolds))
     }
 
     /// The keys with runs of a part.

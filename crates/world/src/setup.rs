@@ -35,6 +35,8 @@ pub(crate) enum Mood {
     Crowded,
     /// Everything dies.
     Rough,
+    /// Few agents with much to do, whose providers fail and whom people stop.
+    Strained,
 }
 
 /// What a seed gives.
@@ -70,10 +72,11 @@ impl Setup {
             (2, Mood::Talk),
             (2, Mood::Crowded),
             (2, Mood::Rough),
+            (3, Mood::Strained),
         ]);
         let (rooms, agents_min, agents_max, pool) = match mood {
             Mood::Mixed | Mood::Rough => (1 + dice.below(3), 1, HANDLES.len(), 1 + dice.index(4)),
-            Mood::Calm => (1, 1, 2, 2),
+            Mood::Calm | Mood::Strained => (1, 1, 2, 2),
             Mood::Talk => (1, 3, HANDLES.len(), 4),
             Mood::Crowded => (3, 2, HANDLES.len(), 1 + dice.index(2)),
         };

@@ -234,7 +234,9 @@ impl Engine {
         let run = store.run(run)?;
         let binding = store.binding(&key.binding)?;
         let after = self.after(key, &binding);
-        self.crashes.remove(key);
+        if !broken(Rule::AnswerForgives) {
+            self.crashes.remove(key);
+        }
         let ended = self.turn_of(key, &run.id);
         let (declined, posts) = ended.map_or((None, 0), |turn| (turn.declined.clone(), turn.posts));
         let usage = turn.usage.map(usage_of);

@@ -38,11 +38,12 @@ impl Engine {
         let Some(turn) = self.turn_of(key, run) else { return Ok(()) };
         turn.fault = Some(fault);
         let turn = turn.clone();
-        let (cancelling, acted) = (turn.cancelling, turn.acted);
+        let (cancelling, acted) = (turn.cancelling, turn.acted && !broken(Rule::ActedIsNotTriedAgain));
         let run = store.run(run)?;
         let is_gone = store.message(&run.message)?.row.deleted_seq.is_some();
         let mut reason = reason.to_owned();
         match fault {
+            _ if broken(Rule::PassingIsTriedAgain) && fault != Fault::Lost => {}
             Fault::Passing { kind, retry_after_ms } if !acted && !cancelling && !is_gone => {
                 match wait_ms(run.tries, retry_after_ms) {
                     Ok(wait_ms) => return self.try_again(store, &run, kind, wait_ms, now),
@@ -97,7 +98,9 @@ impl Engine {
         let why = kind.words().to_owned();
         let text = format!("{why}; tries again in {} ({} of {TRIES_MAX})", seconds(wait_ms), run.tries + 2);
         let at = now.wall.after(wait_ms);
-        change_told(store, &run.key, Told::failed)?;
+        if !broken(Rule::TriedAgainIsWhole) {
+            change_told(store, &run.key, Told::failed)?;
+        }
         self.end_steers(store, &run.key, now)?;
         store.wait_run(&run.id, &Again { at, why }, now.wall)?;
         store.add_run_event(&run.id, "notice", &json!({ "text": text }).to_string(), now.wall)?;
@@ -136,7 +139,7 @@ impl Engine {
         now: Now,
     ) -> Result<(), ApiError> {
         let Some(session) = store.session(key)? else { return Ok(()) };
-        if !read_told(&session.told).is_poisoned() {
+        if !read_told(&session.told).is_poisoned() || broken(Rule::PoisonedIsReplaced) {
             return Ok(());
         }
         let binding: Binding = store.binding(&key.binding)?;
@@ -154,16 +157,17 @@ impl Engine {
 
 /// How long a run waits that had so many failed tries before this one; else why it waits no more, to be said.
 fn wait_ms(tries: u32, retry_after_ms: Option<u64>) -> Result<u64, String> {
+    let tries = if broken(Rule::TriesEnd) { 0 } else { tries };
     let usual = usize::try_from(tries).ok().and_then(|tries| WAITS_MS.get(tries).copied());
     let Some(usual) = usual else { return Err(format!(" (tried {TRIES_MAX} times)")) };
     match retry_after_ms {
-        Some(asked) if asked > WAIT_MAX_MS => Err(format!(
+        Some(asked) if asked > WAIT_MAX_MS && !broken(Rule::LongWaitsFail) => Err(format!(
             " (the provider asks to wait {}, which is longer than the limit of {})",
             seconds(asked),
             seconds(WAIT_MAX_MS)
         )),
-        Some(asked) => Ok(asked),
-        None => Ok(usual),
+        Some(asked) if !broken(Rule::RetryAfterIsKept) => Ok(asked),
+        Some(_) | None => Ok(usual),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What keeps a key from beginning runs: a person's stop, a process that fails again and again, a time that has not come.
 
 use delivery::Moment;
+use delivery::faults::{Rule, broken};
 use delivery::model::{Key, RunId};
 use delivery::queue::{self, Bar};
 use storage::{Hold, HoldReason, Run, RunStatus, Store};
@@ -37,13 +38,16 @@ impl Engine {
     /// Takes up what the last server left: who is held, and until when runs wait.
     pub(super) fn pick_up_waits(&mut self, store: &mut dyn Store, now: Now) -> Result<(), ApiError> {
         for run in store.open_runs()? {
-            let Some(again) = run.again.filter(|_| run.status == RunStatus::Queued) else { continue };
+            let waits = run.status == RunStatus::Queued && !broken(Rule::WaitsOutliveServers);
+            let Some(again) = run.again.filter(|_| waits) else { continue };
             // However the clock was set meanwhile, it is no longer than any wait may be.
             let left = u64::try_from(again.at.ms.saturating_sub(now.wall.ms)).unwrap_or(0).min(WAIT_MAX_MS);
             self.wait(&run.key, Wait { until: now.mono.after(left), run: Some(run.id) });
         }
         for (key, _) in store.holds()? {
-            self.queue.handle(queue::Event::Barred { key: key.clone(), bar: Bar::Held });
+            if !broken(Rule::HoldsOutliveServers) {
+                self.queue.handle(queue::Event::Barred { key: key.clone(), bar: Bar::Held });
+            }
             self.drop_empty_hold(store, &key, now)?;
         }
         Ok(())
@@ -93,6 +97,9 @@ impl Engine {
         run: &Run,
         now: Now,
     ) -> Result<(), ApiError> {
+        if broken(Rule::StopHolds) {
+            return Ok(());
+        }
         if self.queue.waiting(&run.key).is_empty() {
             if let Some(turn) = self.turn_of(&run.key, &run.id) {
                 turn.stopped = true;
@@ -143,6 +150,9 @@ impl Engine {
             names(&waiting)
         );
         let run = store.run(run)?;
+        if broken(Rule::HeldIsSaid) {
+            return Ok(());
+        }
         say(store, &run, host(), text, now).map(|_| ())
     }
 
@@ -172,7 +182,7 @@ impl Engine {
     /// A person wants this key's agent to work: whatever was held goes on, and its process may fail anew. A provider's
     /// time to wait is not theirs to shorten.
     pub(super) fn let_go(&mut self, store: &mut dyn Store, key: &Key, now: Now) -> Result<(), ApiError> {
-        if store.hold(&key.binding)?.is_some() {
+        if store.hold(&key.binding)?.is_some() && !broken(Rule::PersonLetsGo) {
             self.end_hold(store, key, now)?;
         }
         if self.crashes.remove(key).is_some() {
@@ -218,7 +228,11 @@ impl Engine {
         let crashes = self.crashes.entry(key.clone()).or_insert(new);
         *crashes = Crashes { count: crashes.count + 1, last: now.mono };
         let count = crashes.count;
-        if let Some(ms) = BACKOFF_MS.get(usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(1)) {
+        if broken(Rule::FailedProcessesWait) {
+            return Ok(());
+        }
+        let failed = if broken(Rule::CrashLoopsEnd) { 1 } else { count };
+        if let Some(ms) = BACKOFF_MS.get(usize::try_from(failed).unwrap_or(usize::MAX).saturating_sub(1)) {
             self.wait(key, Wait { until: now.mono.after(*ms), run: None });
             return Ok(());
         }

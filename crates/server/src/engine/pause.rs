@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use delivery::faults::{Rule, broken};
 use delivery::model::{ChannelId, Key};
 use delivery::queue::{self, Part};
 use delivery::residency;
@@ -23,6 +24,9 @@ pub enum Pausing {
 impl Engine {
     /// Takes up the pauses that the last server left.
     pub(super) fn pick_up_pauses(&mut self, store: &dyn Store) -> Result<(), ApiError> {
+        if broken(Rule::PausesOutliveServers) {
+            return Ok(());
+        }
         if store.paused_at()?.is_some() {
             self.queue.handle(queue::Event::Paused(Part::Everything));
         }
@@ -96,7 +100,9 @@ impl Engine {
             Pausing::Pause => {
                 let keys = self.queue.keys_of(&part);
                 self.queue.handle(queue::Event::Paused(part));
-                keys.iter().for_each(|key| self.take_back(key, now));
+                if !broken(Rule::PauseTakesBack) {
+                    keys.iter().for_each(|key| self.take_back(key, now));
+                }
             }
         }
     }

@@ -164,7 +164,9 @@ impl Engine {
         if let Some(live) = self.live.get_mut(key) {
             live.turn = None;
         }
-        self.forget(&turn.run, queue::Event::Ended { key: key.clone(), run: turn.run.clone() });
+        if ending.status != RunStatus::Failed || !broken(Rule::FailedFreesItsKey) {
+            self.forget(&turn.run, queue::Event::Ended { key: key.clone(), run: turn.run.clone() });
+        }
         self.residency.handle(residency::Event::TurnEnded { key: key.clone(), epoch, after }, now.mono);
         self.tell_hold(store, key, &turn, now)
     }

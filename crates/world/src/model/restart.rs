@@ -36,7 +36,9 @@ impl Model {
             if status == RunStatus::Queued {
                 self.queues.entry(key).or_default().push_back(id);
             } else {
-                self.end_run(&id, RunStatus::Failed, seen)?;
+                // What it held stays held.
+                self.tell_end(&id, RunStatus::Failed, None, seen)?;
+                self.close_run(&id, RunStatus::Failed)?;
             }
         }
         self.bars_restarted(seen.now);

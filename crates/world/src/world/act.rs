@@ -73,33 +73,33 @@ pub(crate) fn draw(dice: &mut Dice, mood: Mood) -> Vec<Act> {
 
 /// How often what happens, of a thousand or so.
 fn weights(mood: Mood) -> Vec<(u64, What)> {
-    // In the order of `Mood`: mixed, calm, talk, crowded, rough.
-    let all: [(What, [u64; 5]); 25] = [
-        (What::Post, [80, 90, 20, 40, 60]),
-        (What::Mention, [110, 110, 60, 150, 120]),
-        (What::PostAgain, [20, 5, 3, 5, 30]),
-        (What::Edit, [45, 80, 5, 20, 30]),
-        (What::Delete, [30, 60, 5, 15, 25]),
-        (What::Cancel, [22, 15, 5, 15, 25]),
-        (What::Retry, [22, 15, 5, 10, 30]),
-        (What::Answer, [25, 25, 15, 20, 20]),
-        (What::Fresh, [12, 3, 1, 10, 15]),
-        (What::Resume, [12, 5, 2, 12, 20]),
-        (What::Pause, [4, 1, 1, 3, 4]),
-        (What::Unpause, [12, 12, 12, 12, 12]),
-        (What::Remove, [4, 1, 1, 4, 6]),
-        (What::Add, [8, 2, 2, 8, 10]),
-        (What::Flood, [10, 22, 2, 3, 5]),
-        (What::Agent, [480, 480, 700, 560, 440]),
-        (What::Late, [15, 3, 2, 10, 40]),
-        (What::Pass, [60, 40, 20, 60, 50]),
-        (What::Doze, [9, 2, 1, 10, 10]),
-        (What::Sleep, [6, 3, 2, 6, 8]),
-        (What::Jump, [10, 8, 2, 4, 15]),
-        (What::Missing, [6, 4, 4, 6, 6]),
-        (What::Kill, [20, 2, 2, 3, 60]),
-        (What::Full, [10, 3, 2, 3, 30]),
-        (What::Stop, [5, 1, 1, 4, 10]),
+    // In the order of `Mood`: mixed, calm, talk, crowded, rough, strained.
+    let all: [(What, [u64; 6]); 25] = [
+        (What::Post, [80, 90, 20, 40, 60, 30]),
+        (What::Mention, [110, 110, 60, 150, 120, 170]),
+        (What::PostAgain, [20, 5, 3, 5, 30, 3]),
+        (What::Edit, [45, 80, 5, 20, 30, 10]),
+        (What::Delete, [30, 60, 5, 15, 25, 15]),
+        (What::Cancel, [22, 15, 5, 15, 25, 50]),
+        (What::Retry, [22, 15, 5, 10, 30, 25]),
+        (What::Answer, [25, 25, 15, 20, 20, 15]),
+        (What::Fresh, [12, 3, 1, 10, 15, 4]),
+        (What::Resume, [12, 5, 2, 12, 20, 25]),
+        (What::Pause, [4, 1, 1, 3, 4, 14]),
+        (What::Unpause, [12, 12, 12, 12, 12, 30]),
+        (What::Remove, [4, 1, 1, 4, 6, 2]),
+        (What::Add, [8, 2, 2, 8, 10, 6]),
+        (What::Flood, [10, 22, 2, 3, 5, 2]),
+        (What::Agent, [480, 480, 700, 560, 440, 520]),
+        (What::Late, [15, 3, 2, 10, 40, 8]),
+        (What::Pass, [60, 40, 20, 60, 50, 60]),
+        (What::Doze, [9, 2, 1, 10, 10, 2]),
+        (What::Sleep, [6, 3, 2, 6, 8, 3]),
+        (What::Jump, [10, 8, 2, 4, 15, 8]),
+        (What::Missing, [6, 4, 4, 6, 6, 8]),
+        (What::Kill, [20, 2, 2, 3, 60, 16]),
+        (What::Full, [10, 3, 2, 3, 30, 10]),
+        (What::Stop, [5, 1, 1, 4, 10, 10]),
     ];
     let column = match mood {
         Mood::Mixed => 0,
@@ -107,6 +107,7 @@ fn weights(mood: Mood) -> Vec<(u64, What)> {
         Mood::Talk => 2,
         Mood::Crowded => 3,
         Mood::Rough => 4,
+        Mood::Strained => 5,
     };
     all.iter().map(|(what, weights)| (weights[column], *what)).collect()
 }
@@ -250,7 +251,9 @@ impl World {
         let handles = crate::setup::HANDLES.iter().map(|handle| (*handle).to_owned()).collect();
         let roots = self.roots_near(&key.channel);
         let calls_percent = if self.setup.mood == Mood::Talk { 85 } else { 35 };
-        let around = Around { messages: self.messages_near(dice), roots, handles, calls_percent };
+        let fails_percent = if self.setup.mood == Mood::Strained { 30 } else { 2 };
+        let around =
+            Around { messages: self.messages_near(dice), roots, handles, calls_percent, fails_percent };
         let native = self.native_id(dice);
         let at = self.mono;
         let Some(agent) = self.agents.get_mut(&key) else { return Ok(()) };

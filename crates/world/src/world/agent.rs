@@ -114,6 +114,8 @@ pub(crate) struct Around {
     pub(crate) handles: Vec<String>,
     /// How often a reply begins with handles.
     pub(crate) calls_percent: u64,
+    /// How often a turn fails without more.
+    pub(crate) fails_percent: u64,
 }
 
 impl Pretend {

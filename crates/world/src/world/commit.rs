@@ -188,8 +188,9 @@ impl World {
                     None => Start::Anew(system_prompt.clone()),
                 };
                 if let Start::Reload(native, Some(book)) = &book {
+                    // One that a process did not take any more may be offered again: nobody may have heard of that.
                     ensure!(
-                        book.system == system_prompt,
+                        book.system.is_none() || book.system == system_prompt,
                         "3.4",
                         "{native} is reloaded with another system prompt"
                     );

@@ -115,7 +115,15 @@ impl World {
     }
 
     pub(super) fn cancel(&mut self, dice: &mut Dice) {
-        let Some(run) = self.some_run(dice) else { return };
+        let running: Vec<RunId> = self
+            .model
+            .processes
+            .keys()
+            .filter_map(|key| self.model.turn(key))
+            .map(|turn| turn.run.clone())
+            .collect();
+        let run = if dice.percent(50) { dice.pick(&running).cloned() } else { self.some_run(dice) };
+        let Some(run) = run else { return };
         self.ask("cancels", Request::Cancel { run });
     }
 

@@ -40,12 +40,7 @@ impl Pretend {
         {
             return inputs;
         }
-        let next = match (turn.cancelled, self.forgot && self.talents.usage) {
-            (true, _) => cancelled(dice),
-            (false, true) if dice.percent(60) => Next::Use,
-            (false, _) if self.talents.frail && dice.percent(40) => Next::Die,
-            (false, _) => undisturbed(dice),
-        };
+        let next = self.next(dice, turn, around);
         if !matches!(next, Next::Hang) {
             self.since = at;
         }
@@ -103,6 +98,18 @@ impl Pretend {
             Next::Decline => vec![self.call(Tool::Decline { reason: "not my task".to_owned() })],
             Next::Roster => vec![self.call(Tool::Roster)],
             Next::Use | Next::Hang => Vec::new(),
+        }
+    }
+
+    fn next(&self, dice: &mut Dice, turn: &InTurn, around: &Around) -> Next {
+        match (turn.cancelled, self.forgot && self.talents.usage) {
+            (true, _) => cancelled(dice),
+            (false, true) if dice.percent(60) => Next::Use,
+            (false, _) if self.talents.frail && dice.percent(40) => Next::Die,
+            (false, _) if dice.percent(around.fails_percent) => {
+                dice.weighed(&[(3, Next::Fail), (1, Next::Die)])
+            }
+            (false, _) => undisturbed(dice),
         }
     }
 
