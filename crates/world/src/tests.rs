@@ -1,5 +1,7 @@
 //! A handful of worlds; `cargo xtask world` plays more.
 
+use delivery::faults::Rule;
+
 use super::*;
 
 /// Holds I1 to I6 and I8: what `model` says of them, and what `world` looks at beside it.
@@ -22,4 +24,19 @@ fn a_seed_gives_the_same_world_each_time() {
 fn a_world_without_acts_is_calm() {
     let drawn = Drawn::of(1);
     assert!(play_these(&drawn, &[], &folder()).failed.is_none());
+}
+
+/// The page on worlds has each rule that can be broken, in its words.
+#[test]
+fn the_page_lists_the_rules() {
+    let page = include_str!("../../../docs/world.md");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ") && line.contains('`')).collect();
+    let mut due: Vec<String> = Rule::ALL
+        .iter()
+        .map(|rule| format!("| {} | `{rule:?}` | {} |", rule.number(), rule.sentence()))
+        .collect();
+    let mut is: Vec<String> = rows.into_iter().map(str::to_owned).collect();
+    due.sort();
+    is.sort();
+    assert_eq!(is, due);
 }
