@@ -248,6 +248,9 @@ impl Model {
             Request::Cancel { run } => self.cancel(&run, seen),
             Request::Retry { run } => self.retry(&run, seen),
             Request::Resume { run } => self.resume(&run, seen),
+            Request::ChangeLimits { channel, handle, change } => {
+                self.change_limits(&channel, &handle, change, seen)
+            }
             Request::Pause { channel, by, pausing } => self.pause(channel.as_deref(), &by, pausing, seen),
             Request::Fresh { channel, handle } => self.fresh(&channel, &handle, seen),
             Request::AddAgent { channel, new } => self.add_agent(&channel, &new, seen),
@@ -267,7 +270,6 @@ impl Model {
             | Request::AddChannel { .. }
             | Request::Act(_)
             | Request::ChangeRules { .. }
-            | Request::ChangeLimits { .. }
             | Request::Project(_)
             | Request::ImportWatermarks(_)
             | Request::Import(_) => Err(Breach::new("model", "this is not modelled")),

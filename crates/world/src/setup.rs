@@ -116,12 +116,21 @@ pub(crate) fn binding(dice: &mut Dice, handle: &str) -> NewBinding {
         model: None,
         cwd: None,
         permissions: PermissionRules::default(),
-        limits: OwnLimits::default(),
+        limits: limits(dice),
         instructions,
         addressed_by: dice.weighed(&[
             (6, AddressedBy::Members),
             (3, AddressedBy::Everyone),
             (1, AddressedBy::Owners),
         ]),
+    }
+}
+
+/// Limits of an agent's own, now and then.
+pub(crate) fn limits(dice: &mut Dice) -> OwnLimits {
+    OwnLimits {
+        inactivity_ms: dice.percent(20).then_some(3 * MINUTE),
+        turn_ms: dice.percent(20).then_some(15 * MINUTE),
+        memory_bytes: None,
     }
 }

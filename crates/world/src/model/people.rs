@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use delivery::AuthorKind;
 use delivery::model::{ChannelId, Key, MessageId, RunId};
-use server::engine::{Post, Reply};
+use server::engine::{LimitsChange, Post, Reply};
 use storage::{AddressedBy, NewBinding, Role, RunStatus};
 
 use super::chat::Wanted;
@@ -215,6 +215,26 @@ impl Model {
         expect_done(seen, "a fresh start")?;
         self.bar_or_end(&key);
         self.doom(&key, Doom::Fresh);
+        Ok(())
+    }
+
+    pub(super) fn change_limits(
+        &mut self,
+        channel: &str,
+        handle: &str,
+        change: LimitsChange,
+        seen: &Seen,
+    ) -> Checked {
+        let key = self.chat.room_named(channel).and_then(|channel| self.chat.agent(channel, handle));
+        let Some(key) = key.filter(|_| self.doors == Doors::Open) else {
+            return expect_refusal(seen, "a change of limits");
+        };
+        expect_done(seen, "a change of limits")?;
+        if let Some(bound) = self.chat.bindings.get_mut(&key.binding) {
+            let limits = &mut bound.spec.limits;
+            limits.inactivity_ms = change.inactivity_ms.unwrap_or(limits.inactivity_ms);
+            limits.turn_ms = change.turn_ms.unwrap_or(limits.turn_ms);
+        }
         Ok(())
     }
 

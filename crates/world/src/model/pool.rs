@@ -42,6 +42,13 @@ impl Model {
                     let reloads = reload.as_ref().map(|reload| reload.native.clone());
                     ensure!(reloads == native, "6.5", "{key:?} reloads {reloads:?} instead of {native:?}");
                     ensure!(system == due && binding.id == key.binding, "3.4", "a wrong start of {key:?}");
+                    let spec = self.chat.spec(&key)?;
+                    ensure!(
+                        binding.spec == *spec,
+                        "6.9",
+                        "{key:?} starts as {:?}, not {spec:?}",
+                        binding.spec
+                    );
                     reload.iter().try_for_each(|reload| self.check_reload(&key, reload))?;
                 }
                 Command::Prompt { key, epoch, run, text } => {

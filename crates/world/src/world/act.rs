@@ -42,6 +42,7 @@ enum What {
     Answer,
     Fresh,
     Resume,
+    Limit,
     Pause,
     Unpause,
     Remove,
@@ -74,7 +75,7 @@ pub(crate) fn draw(dice: &mut Dice, mood: Mood) -> Vec<Act> {
 /// How often what happens, of a thousand or so.
 fn weights(mood: Mood) -> Vec<(u64, What)> {
     // In the order of `Mood`: mixed, calm, talk, crowded, rough, strained.
-    let all: [(What, [u64; 6]); 25] = [
+    let all: [(What, [u64; 6]); 26] = [
         (What::Post, [80, 90, 20, 40, 60, 30]),
         (What::Mention, [110, 110, 60, 150, 120, 170]),
         (What::PostAgain, [20, 5, 3, 5, 30, 3]),
@@ -85,6 +86,7 @@ fn weights(mood: Mood) -> Vec<(u64, What)> {
         (What::Answer, [25, 25, 15, 20, 20, 15]),
         (What::Fresh, [12, 3, 1, 10, 15, 4]),
         (What::Resume, [12, 5, 2, 12, 20, 25]),
+        (What::Limit, [4, 2, 1, 3, 4, 6]),
         (What::Pause, [4, 1, 1, 3, 4, 14]),
         (What::Unpause, [12, 12, 12, 12, 12, 30]),
         (What::Remove, [4, 1, 1, 4, 6, 2]),
@@ -161,6 +163,7 @@ impl World {
             | What::Answer
             | What::Fresh
             | What::Resume
+            | What::Limit
             | What::Pause
             | What::Unpause
             | What::Remove
@@ -200,6 +203,7 @@ impl World {
             What::Answer => self.answer(dice),
             What::Fresh => self.fresh(dice),
             What::Resume => self.resume(dice),
+            What::Limit => self.limit(dice),
             What::Pause => self.pause(dice),
             What::Unpause => self.unpause(dice),
             What::Remove => self.remove(dice),

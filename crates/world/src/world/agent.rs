@@ -6,7 +6,7 @@ use agents::{Begun, Event, EventKind, Fault, Started, Stop, Turn, Usage};
 use delivery::model::{Epoch, Key, NativeId, RunId};
 use delivery::prose::FRAMING;
 use server::engine::Input;
-use storage::Binding;
+use storage::{Binding, OwnLimits};
 
 use crate::breach::{Checked, ensure};
 use crate::dice::Dice;
@@ -15,6 +15,8 @@ use crate::texts;
 
 /// Milliseconds without a sign of life after which a turn is given up.
 pub(crate) const INACTIVITY_MS: u64 = 10 * MINUTE;
+/// Milliseconds that a turn may take.
+pub(crate) const TURN_MS: u64 = 120 * MINUTE;
 /// Milliseconds that a start may take.
 pub(crate) const START_MS: u64 = MINUTE;
 
@@ -33,6 +35,9 @@ pub(crate) struct Pretend {
     ending: bool,
     /// The last sign of life.
     since: u64,
+    /// When its turn began, and how long that and a silence may take.
+    began: u64,
+    limits: OwnLimits,
     /// The permission that it waits for, and how many it asked for.
     asking: Option<u64>,
     asked: u64,
@@ -143,6 +148,8 @@ impl Pretend {
             turn: None,
             ending: false,
             since: at,
+            began: at,
+            limits: binding.spec.limits,
             asking: None,
             asked: 0,
             proving: false,
@@ -180,7 +187,7 @@ impl Pretend {
                     self.run()
                 );
                 ensure!(!self.ending && self.phase == Phase::Running, "6.4", "{run} is sent to no process");
-                self.since = at;
+                (self.since, self.began) = (at, at);
                 self.turn = Some(InTurn { run, text, written: false, cancelled: false });
             }
             Order::Cancel(run) => {
@@ -236,10 +243,16 @@ impl Pretend {
     /// What its time limits do to it.
     pub(crate) fn time_out(&mut self, at: u64) -> Vec<Input> {
         let waited = at.saturating_sub(self.since);
+        // A pending permission stops the clock of silences (6.9).
+        let silent = self.asking.is_none() && waited >= self.limits.inactivity_ms.unwrap_or(INACTIVITY_MS);
+        let long = at.saturating_sub(self.began) >= self.limits.turn_ms.unwrap_or(TURN_MS);
         match self.phase {
             Phase::Starting if waited >= START_MS => self.exit(Some("it did not start in time")),
-            // A pending permission stops the clock (6.9).
-            Phase::Running if waited >= INACTIVITY_MS && self.asking.is_none() => match self.turn.clone() {
+            Phase::Running if silent || long => match self.turn.clone() {
+                // Told to stop, it does so in its grace, and lives on.
+                Some(turn) if turn.written && at.is_multiple_of(3) => {
+                    self.fail(&turn.run, "it took too long", Fault::Other)
+                }
                 Some(turn) if turn.written => {
                     let mut failed = self.fail(&turn.run, "no sign of life", Fault::Lost);
                     failed.extend(self.exit(Some("it hung")));

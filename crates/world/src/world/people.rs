@@ -2,7 +2,7 @@
 
 use agents::{Begun, Event, EventKind, Fault, Started, Stop, Turn};
 use delivery::model::{MessageId, NativeId, RunId};
-use server::engine::{Answer, Input, Pausing, Post, Request};
+use server::engine::{Answer, Input, LimitsChange, Pausing, Post, Request};
 
 use super::World;
 use crate::dice::Dice;
@@ -174,6 +174,18 @@ impl World {
     /// The next run of each key that is held.
     pub(super) fn held(&self) -> impl Iterator<Item = RunId> {
         self.model.bars.holds.keys().filter_map(|key| self.model.queue(key).next()).cloned()
+    }
+
+    /// An agent gets limits of its own, or those of the settings, from its next process on.
+    pub(super) fn limit(&mut self, dice: &mut Dice) {
+        let Some((channel, handle)) = self.some_agent(dice) else { return };
+        let limits = setup::limits(dice);
+        let change = LimitsChange {
+            inactivity_ms: Some(limits.inactivity_ms),
+            turn_ms: dice.percent(70).then_some(limits.turn_ms),
+            memory_bytes: None,
+        };
+        self.ask("changes of limits", Request::ChangeLimits { channel, handle, change });
     }
 
     pub(super) fn pause(&mut self, dice: &mut Dice) {
