@@ -9,7 +9,7 @@ use delivery::faults::{Rule, break_rule};
 use crate::play;
 
 /// Seeds in which a broken rule must be noticed.
-const SEEDS_MAX: u64 = 150;
+const SEEDS_MAX: u64 = 1_000;
 
 /// Breaks those rules whose name or number has this in it; tells of each; whether all were noticed.
 pub fn run(name: &str, folder: &Path, tell: &mut (dyn FnMut(&str) + Send)) -> bool {
