@@ -130,8 +130,15 @@ impl Bare {
                     None => (NativeId(format!("s-{}", self.sessions)), Begun::New),
                 };
                 let notices = Vec::new();
-                let started =
-                    Started { native, begun, reloadable: true, system_prompt: false, pid: 1, notices };
+                let started = Started {
+                    native,
+                    begun,
+                    reloadable: true,
+                    system_prompt: false,
+                    steering: false,
+                    pid: 1,
+                    notices,
+                };
                 let kind = EventKind::Started(started);
                 self.inputs.push_back(Input::Agent(Event { key, epoch, kind }));
             }
@@ -149,6 +156,7 @@ impl Bare {
             Command::Cancel { .. }
             | Command::Prove { .. }
             | Command::Answer { .. }
+            | Command::Steer { .. }
             | Command::Tidy(_)
             | Command::Stream { .. }
             | Command::RunsEnded => {}

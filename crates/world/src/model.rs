@@ -271,6 +271,7 @@ impl Model {
             | Request::Act(_)
             | Request::ChangeRules { .. }
             | Request::Project(_)
+            | Request::Steer(_)
             | Request::ImportWatermarks(_)
             | Request::Import(_) => Err(Breach::new("model", "this is not modelled")),
         }

@@ -52,6 +52,7 @@ impl Model {
                 }
                 Ok(())
             }
+            EventKind::Steered { .. } => Err(Breach::new("model", "no agent of this world can be steered")),
             EventKind::PromptWritten { .. }
             | EventKind::Update { .. }
             | EventKind::TurnEnded { .. }

@@ -331,6 +331,7 @@ impl Pretend {
             begun,
             reloadable,
             system_prompt,
+            steering: false,
             pid: 1,
             notices,
         }))]

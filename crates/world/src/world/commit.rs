@@ -221,6 +221,8 @@ impl World {
                 self.note(|| format!("  prove {} {}", key.binding, epoch.0));
                 self.order(&key, epoch, Order::Prove)?;
             }
+            // The model has refused it by now.
+            Command::Steer { .. } => {}
             Command::Tidy(_) | Command::Stream { .. } | Command::RunsEnded => {}
         }
         Ok(())

@@ -245,6 +245,7 @@ impl World {
                 begun: Begun::New,
                 reloadable: true,
                 system_prompt: false,
+                steering: false,
                 pid: 1,
                 notices: Vec::new(),
             }),
