@@ -37,9 +37,24 @@ struct Facts {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum CacheFacts {
-    Anthropic { minimum_tokens: u64 },
-    OpenaiSteps { minimum_tokens: u64, step_tokens: u64, idle_ms: u64 },
-    OpenaiRequests { minimum_tokens: u64, latest: usize, idle_ms: u64 },
+    Anthropic {
+        minimum_tokens: u64,
+    },
+    OpenaiSteps {
+        minimum_tokens: u64,
+        step_tokens: u64,
+        idle_ms: u64,
+    },
+    OpenaiRequests {
+        minimum_tokens: u64,
+        latest: usize,
+        idle_ms: u64,
+    },
+    /// Automatic like OpenAI's older one, with no step that is known of.
+    Gemini {
+        minimum_tokens: u64,
+        idle_ms: u64,
+    },
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -113,6 +128,10 @@ impl Catalogue {
             }
             CacheFacts::OpenaiSteps { minimum_tokens, step_tokens, idle_ms } => {
                 let boundary = openai::Boundary::Steps { tokens: step_tokens };
+                cache::Model::OpenAi(openai::Rules { minimum_tokens, boundary, idle_ms })
+            }
+            CacheFacts::Gemini { minimum_tokens, idle_ms } => {
+                let boundary = openai::Boundary::Steps { tokens: 1 };
                 cache::Model::OpenAi(openai::Rules { minimum_tokens, boundary, idle_ms })
             }
             CacheFacts::OpenaiRequests { minimum_tokens, latest, idle_ms } => {

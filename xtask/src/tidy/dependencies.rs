@@ -36,7 +36,11 @@ struct Wall {
 const PROTOCOL: &str = "its types change often and stay behind `agents`";
 
 const WALLS: &[Wall] = &[
-    Wall { library: "axum", within: &["server"], reason: "HTTP is the server's affair" },
+    Wall {
+        library: "axum",
+        within: &["server", "provider"],
+        reason: "HTTP is the server's affair, and the emulated provider's",
+    },
     Wall { library: "tower-http", within: &["server"], reason: "HTTP is the server's affair" },
     Wall {
         library: "rusqlite",

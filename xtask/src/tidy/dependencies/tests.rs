@@ -79,7 +79,7 @@ fn libraries_stay_within_their_walls() {
         "dependencies",
         &["axum", "rusqlite"],
         &[
-            "`axum` belongs to server alone: HTTP is the server's affair",
+            "`axum` belongs to server, provider alone: HTTP is the server's affair, and the emulated provider's",
             "`rusqlite` belongs to storage, bench alone: nothing above `storage` assumes SQLite",
         ],
     );
