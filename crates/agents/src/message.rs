@@ -33,6 +33,8 @@ pub struct Spec {
     pub system_prompt: Option<String>,
     /// Model to set, where the agent lets it be set.
     pub model: Option<String>,
+    /// What the agent is asked for beside the plain start of a session.
+    pub manner: Manner,
     /// Highwater's own tools, offered to the session (7); `None`: it gets none.
     pub tools: Option<ToolServer>,
     /// Folder that the agent must not see, and the part of it that it may: its own folder.
@@ -51,6 +53,16 @@ pub struct Spec {
     pub mark: String,
     /// Limits of waiting.
     pub limits: TimeLimits,
+}
+
+/// What an agent is asked for beside the plain start of a session: its own settings, by its preset.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Manner {
+    /// Goes as `_meta` with `session/new` and, the same again, with what reloads the session.
+    pub meta: serde_json::Map<String, serde_json::Value>,
+    /// The permission mode: set once, and answered before the first prompt. An agent that does not take it is given up: in
+    /// another mode it might do without asking what is to be asked for.
+    pub mode: Option<String>,
 }
 
 /// Whether an owner trusts a project (8.2).

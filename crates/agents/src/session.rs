@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use crate::fault::Fault;
-use crate::message::{Begun, EventKind, Reload, Spec, Started, TimeLimits, ToolServer, Update};
+use crate::message::{Begun, EventKind, Manner, Reload, Spec, Started, TimeLimits, ToolServer, Update};
 use crate::redact::Secrets;
 use crate::wire::{self, Failed, Halves, Incoming, McpOver, Stored};
 
@@ -75,6 +75,7 @@ pub(crate) struct Session {
     cwd: PathBuf,
     system_prompt: Option<String>,
     model: Option<String>,
+    manner: Manner,
     tools: Option<ToolServer>,
     mcp: McpOver,
     stored: Stored,
@@ -120,6 +121,7 @@ impl Session {
             cwd: spec.cwd.clone(),
             system_prompt: spec.system_prompt.clone(),
             model: spec.model.clone(),
+            manner: spec.manner.clone(),
             tools: spec.tools.clone(),
             mcp: McpOver::Stdio,
             stored: Stored::default(),
@@ -337,7 +339,8 @@ impl Session {
                 Asked::NewSession => self.opened(answer, now),
                 Asked::List => self.listed(answer, now),
                 Asked::Resume | Asked::Load => self.reloaded(answer, now),
-                Asked::Model => self.model_set(answer),
+                Asked::Model => self.model_set(answer, now),
+                Asked::Mode => self.mode_set(answer),
                 Asked::Alive => self.proved(now),
             },
             Phase::Turn(turn) if turn.id == id && turn.written => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agents::environment::{self, Own};
-use agents::{Hide, Secrets, Sight, Spec, TimeLimits, Trust};
+use agents::{Hide, Manner, Secrets, Sight, Spec, TimeLimits, Trust};
 use delivery::model::{Epoch, Key};
 use storage::{Binding, EnvVar};
 
@@ -77,6 +77,7 @@ impl StartAgents {
             secrets: Secrets::default(),
             system_prompt: None,
             model: None,
+            manner: Manner::default(),
             tools: None,
             trust: None,
             before: None,
@@ -99,6 +100,7 @@ impl StartAgents {
             reload: None,
             system_prompt,
             model: binding.spec.model.clone(),
+            manner: Manner::default(),
             tools: None,
             trust: None,
             before: None,

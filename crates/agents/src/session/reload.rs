@@ -153,14 +153,16 @@ impl Session {
     fn resume(&mut self, now: Instant) {
         let params = schema::ResumeSessionRequest::new(self.native.clone(), self.cwd.clone())
             .mcp_servers(self.tool_servers())
-            .system_prompt(self.true_system_prompt());
+            .system_prompt(self.true_system_prompt())
+            .meta(self.meta());
         self.ask(Asked::Resume, "session/resume", &params, now);
     }
 
     fn load(&mut self, now: Instant) {
         let params = schema::LoadSessionRequest::new(self.native.clone(), self.cwd.clone())
             .mcp_servers(self.tool_servers())
-            .system_prompt(self.true_system_prompt());
+            .system_prompt(self.true_system_prompt())
+            .meta(self.meta());
         self.ask(Asked::Load, "session/load", &params, now);
     }
 

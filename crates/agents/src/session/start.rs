@@ -26,6 +26,7 @@ pub(super) enum Asked {
     Resume,
     Load,
     Model,
+    Mode,
     /// Whether it is alive, long after its start.
     Alive,
 }
@@ -39,6 +40,7 @@ impl Asked {
             Self::Resume => "session/resume",
             Self::Load => "session/load",
             Self::Model => "the setting of its model",
+            Self::Mode => "session/set_mode",
             Self::Alive => "whether it is alive",
         }
     }
@@ -47,7 +49,7 @@ impl Asked {
     pub(super) fn reloads(self) -> bool {
         match self {
             Self::List | Self::Resume | Self::Load => true,
-            Self::Initialize | Self::NewSession | Self::Model | Self::Alive => false,
+            Self::Initialize | Self::NewSession | Self::Model | Self::Mode | Self::Alive => false,
         }
     }
 }
@@ -106,13 +108,19 @@ impl Session {
     fn new_session(&mut self, now: Instant) {
         let params = schema::NewSessionRequest::new(self.cwd.clone())
             .mcp_servers(self.tool_servers())
-            .system_prompt(self.true_system_prompt());
+            .system_prompt(self.true_system_prompt())
+            .meta(self.meta());
         self.ask(Asked::NewSession, "session/new", &params, now);
     }
 
     /// The tool servers that a session is told of.
     pub(super) fn tool_servers(&self) -> Vec<schema::McpServer> {
         self.tools.iter().map(|tools| tool_server(tools, self.mcp)).collect()
+    }
+
+    /// The agent's own settings, if it is asked for some.
+    pub(super) fn meta(&self) -> Option<schema::Meta> {
+        Some(self.manner.meta.clone()).filter(|meta| !meta.is_empty())
     }
 
     /// The system prompt, if the agent takes one.
@@ -139,7 +147,7 @@ impl Session {
     pub(super) fn set_model(&mut self, setting: ModelSetting, now: Instant) {
         self.started.native = NativeId(self.native.clone());
         let Some(model) = self.model.take() else {
-            self.begun();
+            self.set_mode(now);
             return;
         };
         match setting {
@@ -158,17 +166,32 @@ impl Session {
             }
             ModelSetting::Absent => {
                 self.started.notices.push(format!("the agent does not let its model be set to {model}"));
-                self.begun();
+                self.set_mode(now);
             }
         }
     }
 
-    pub(super) fn model_set(&mut self, answer: Result<&RawValue, Failed>) {
+    pub(super) fn model_set(&mut self, answer: Result<&RawValue, Failed>, now: Instant) {
         if let Err(error) = answer {
             let error = self.shown(&error.text, SHORT_CHARS_MAX);
             self.started.notices.push(format!("the agent's model could not be set: {error}"));
         }
-        self.begun();
+        self.set_mode(now);
+    }
+
+    fn set_mode(&mut self, now: Instant) {
+        let Some(mode) = self.manner.mode.take() else {
+            self.begun();
+            return;
+        };
+        let params = schema::SetSessionModeRequest::new(self.native.clone(), mode);
+        self.ask(Asked::Mode, "session/set_mode", &params, now);
+    }
+
+    pub(super) fn mode_set(&mut self, answer: Result<&RawValue, Failed>) {
+        if self.expect(answer, |_| Some(()), Asked::Mode).is_some() {
+            self.begun();
+        }
     }
 
     fn begun(&mut self) {

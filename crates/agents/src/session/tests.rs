@@ -37,6 +37,7 @@ fn spec(system_prompt: Option<&str>, model: Option<&str>) -> Spec {
         reload: None,
         system_prompt: system_prompt.map(str::to_owned),
         model: model.map(str::to_owned),
+        manner: Manner::default(),
         tools: None,
         hide: None,
         trust: None,

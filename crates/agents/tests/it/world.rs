@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use agents::{
-    Agents, Command, Event, EventKind, Fault, Hide, Secrets, Sight, Spec, Started, TimeLimits, Turn, Update,
+    Agents, Command, Event, EventKind, Fault, Hide, Manner, Secrets, Sight, Spec, Started, TimeLimits, Turn, Update,
 };
 use delivery::model::{Epoch, Key, RunId};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -103,6 +103,7 @@ impl World {
             reload: None,
             system_prompt: None,
             model: None,
+            manner: Manner::default(),
             tools: None,
             hide: None,
             trust: None,

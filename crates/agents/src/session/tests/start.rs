@@ -68,6 +68,46 @@ fn the_model_is_set_where_the_agent_lets_it() {
     );
 }
 
+/// Until the mode is set nothing is prompted; an agent that refuses it is given up.
+#[test]
+fn the_mode_is_set_before_the_first_prompt() {
+    let begin = |mut spec: Spec| {
+        spec.manner.mode = Some("default".to_owned());
+        spec.manner.meta = json!({"claudeCode": {"options": {"title": "t"}}}).as_object().unwrap().clone();
+        let mut talk = Talk::new(&spec);
+        talk.hears(&json!({"id": 1, "result": {"protocolVersion": 1}}));
+        talk.outputs();
+        talk
+    };
+    let mode = |id| {
+        let params = json!({"sessionId": "s", "modeId": "default"});
+        Done::Line(json!({"id": id, "method": "session/set_mode", "params": params}))
+    };
+    let mut talk = begin(spec(None, Some("small")));
+    talk.hears(&json!({"id": 2, "result": {"sessionId": "s", "models": {}}}));
+    talk.outputs();
+    talk.hears(&json!({"id": 3, "result": {}}));
+    talk.check(&[mode(4)]);
+    talk.hears(&json!({"id": 4, "result": {}}));
+    talk.check(&[started(Prompted::Not, &[])]);
+
+    let mut talk = begin(spec(None, None));
+    talk.hears(&json!({"id": 2, "result": {"sessionId": "s"}}));
+    talk.check(&[mode(3)]);
+    talk.hears(&json!({"id": 3, "error": {"message": "no such mode"}}));
+    talk.check(&[unfit("the agent answered session/set_mode with an error: no such mode")]);
+
+    let mut talk = Talk::new(&{
+        let mut spec = spec(None, None);
+        spec.manner.meta = json!({"own": 1}).as_object().unwrap().clone();
+        spec
+    });
+    talk.outputs();
+    talk.hears(&json!({"id": 1, "result": {"protocolVersion": 1}}));
+    let params = json!({"cwd": "/agent", "mcpServers": [], "_meta": {"own": 1}});
+    talk.check(&[Done::Line(json!({"id": 2, "method": "session/new", "params": params}))]);
+}
+
 #[track_caller]
 fn check_start_failure(answer: &Value, reason: &str) {
     let mut talk = Talk::new(&spec(None, None));
