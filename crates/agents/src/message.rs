@@ -90,6 +90,18 @@ impl Before {
         Self(Arc::new(move || Box::pin(make())))
     }
 
+    /// This work, then `next`, unless this one fails.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self::new(move || {
+            let (first, next) = (self.begin(), next.clone());
+            async move {
+                first.await?;
+                next.begin().await
+            }
+        })
+    }
+
     pub(crate) fn begin(&self) -> Work {
         (self.0)()
     }

@@ -1,6 +1,13 @@
-//! Presets: how well-known agents are started.
+//! Presets: how well-known agents are started, and how much of the user's own configuration they keep.
 
-use storage::NewBinding;
+mod claude;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use agents::Manner;
+use storage::{NewBinding, Profile};
 
 use crate::error::{ApiError, Code};
 use crate::wire;
@@ -13,15 +20,34 @@ pub(crate) struct Preset {
     pub(crate) command: Vec<String>,
     /// The command that installs it: the version that Highwater was tried with. `None` for what is built in.
     pub(crate) install: Option<&'static str>,
+    /// Its profiles; a new binding gets the first.
+    pub(crate) profiles: &'static [Profile],
+}
+
+/// What a preset does for a binding beside starting its command.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct SetUp {
+    /// Variables of the agent's environment.
+    pub(crate) env: Vec<(String, String)>,
+    /// What its sessions begin with.
+    pub(crate) manner: Manner,
+    /// Files that are written before it starts, in the binding's own folder.
+    pub(crate) files: Vec<(PathBuf, String)>,
+}
+
+/// What `preset` sets up in this profile; `own` is the binding's own folder.
+pub(crate) fn set_up(preset: &str, profile: Profile, own: &Path) -> SetUp {
+    if preset == claude::NAME { claude::set_up(profile, own) } else { SetUp::default() }
 }
 
 /// All presets; the guide is the running program itself.
 pub(crate) fn presets(guide: &[String]) -> Vec<Preset> {
-    let known = |name, title, command: &[&str], install| Preset {
+    let known = |name, title, command: &[&str], install, profiles| Preset {
         name,
         title,
         command: command.iter().map(|part| (*part).to_owned()).collect(),
         install: Some(install),
+        profiles,
     };
     vec![
         Preset {
@@ -29,52 +55,103 @@ pub(crate) fn presets(guide: &[String]) -> Vec<Preset> {
             title: "Built in: explains Highwater, needs no model",
             command: guide.to_vec(),
             install: None,
+            profiles: UNTOUCHED,
         },
         // Pinned: on an older Node, npm would quietly take a much older version.
         known(
-            "claude",
+            claude::NAME,
             "Claude Code, by @agentclientprotocol/claude-agent-acp",
             &["claude-agent-acp"],
             "npm install -g @agentclientprotocol/claude-agent-acp@0.101.0",
+            claude::PROFILES,
         ),
         known(
             "codex",
             "Codex, by @agentclientprotocol/codex-acp",
             &["codex-acp"],
             "npm install -g @agentclientprotocol/codex-acp@2.6.0",
+            UNTOUCHED,
         ),
-        known("opencode", "opencode", &["opencode", "acp"], "npm install -g opencode-ai@1.18.33"),
-        known("gemini", "Gemini CLI", &["gemini", "--acp"], "npm install -g @google/gemini-cli@0.61.0"),
+        known(
+            "opencode",
+            "opencode",
+            &["opencode", "acp"],
+            "npm install -g opencode-ai@1.18.33",
+            UNTOUCHED,
+        ),
+        known(
+            "gemini",
+            "Gemini CLI",
+            &["gemini", "--acp"],
+            "npm install -g @google/gemini-cli@0.61.0",
+            UNTOUCHED,
+        ),
     ]
 }
+
+/// The profiles of an agent that is run as it is.
+const UNTOUCHED: &[Profile] = &[Profile::Own];
 
 /// The command that installs what a preset starts.
 pub(crate) fn install(preset: &str) -> Option<&'static str> {
     presets(&[]).into_iter().find(|known| known.name == preset)?.install
 }
 
-/// Fills in a binding's command from its preset: exactly one of the two is given.
-pub(crate) fn resolve(new: &wire::AddAgent, guide: &[String]) -> Result<(String, Vec<String>), ApiError> {
+/// What a new binding runs.
+pub(crate) struct Chosen {
+    pub(crate) preset: String,
+    pub(crate) profile: Profile,
+    pub(crate) command: Vec<String>,
+}
+
+/// Fills in a binding's command and profile from its preset: exactly one of preset and command is given.
+pub(crate) fn resolve(new: &wire::AddAgent, guide: &[String]) -> Result<Chosen, ApiError> {
     match (&new.preset, new.command.is_empty()) {
         (Some(_), false) => Err(ApiError::invalid("give a preset or a command, not both")),
         (None, true) => {
             Err(ApiError::invalid("an agent needs a command to start; give --preset NAME or -- COMMAND ARG…"))
         }
-        (None, false) => Ok((CUSTOM.to_owned(), new.command.clone())),
+        (None, false) => {
+            let profile = profile(CUSTOM, new.profile, UNTOUCHED)?;
+            Ok(Chosen { preset: CUSTOM.to_owned(), profile, command: new.command.clone() })
+        }
         (Some(name), true) => {
             let all = presets(guide);
             let known: Vec<&str> = all.iter().map(|preset| preset.name).collect();
-            match all.iter().find(|preset| preset.name == name) {
-                Some(preset) => Ok((name.clone(), preset.command.clone())),
-                None => Err(ApiError::new(
+            let Some(preset) = all.iter().find(|preset| preset.name == name) else {
+                return Err(ApiError::new(
                     Code::NotFound,
                     format!(
                         "no preset {name:?}; there are {}. For another agent give its command: -- COMMAND ARG…",
                         known.join(", ")
                     ),
-                )),
-            }
+                ));
+            };
+            let profile = profile(name, new.profile, preset.profiles)?;
+            Ok(Chosen { preset: name.clone(), profile, command: preset.command.clone() })
         }
+    }
+}
+
+fn profile(preset: &str, wanted: Option<Profile>, has: &[Profile]) -> Result<Profile, ApiError> {
+    let first = has.first().copied().unwrap_or_default();
+    let wanted = wanted.unwrap_or(first);
+    if has.contains(&wanted) {
+        return Ok(wanted);
+    }
+    let names: Vec<&str> = has.iter().map(|profile| name_of(*profile)).collect();
+    Err(ApiError::invalid(format!(
+        "{preset} has no profile {}; it has {}: leave --profile out, or give one of these",
+        name_of(wanted),
+        names.join(", ")
+    )))
+}
+
+fn name_of(profile: Profile) -> &'static str {
+    match profile {
+        Profile::Own => "own",
+        Profile::Tidy => "tidy",
+        Profile::Lean => "lean",
     }
 }
 
@@ -90,6 +167,7 @@ pub(crate) fn guide_binding(channel: &storage::Channel, guide: &[String]) -> New
         channel: channel.id.clone(),
         handle: GUIDE.to_owned(),
         preset: GUIDE.to_owned(),
+        profile: Profile::Own,
         command: guide.to_vec(),
         delivery: delivery::Policy::Lean,
         session: delivery::model::SessionPolicy::Resident,

@@ -3,17 +3,18 @@
 mod inside;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use agents::environment::{self, Own};
-use agents::{Hide, Manner, Secrets, Sight, Spec, TimeLimits, Trust};
+use agents::{Before, Hide, Manner, Secrets, Sight, Spec, TimeLimits, Trust};
 use delivery::model::{Epoch, Key};
 use storage::{Binding, EnvVar};
 
 use crate::engine::Workplace;
 use crate::error::ApiError;
 use crate::mcp::ToolAccess;
-use crate::preset::GUIDE;
+use crate::preset::{self, GUIDE, SetUp};
 use crate::project::Projects;
 use crate::shell::outside::Asker;
 
@@ -63,7 +64,11 @@ impl StartAgents {
             set_for_git(&mut spec.env, &UNTRUSTED_GIT);
         }
         spec.trust = Some(trust);
-        spec.before = Some(self.projects.before(workplace, spec.clone(), asker));
+        let worktree = self.projects.before(workplace, spec.clone(), asker);
+        spec.before = Some(match spec.before.take() {
+            Some(first) => first.then(worktree),
+            None => worktree,
+        });
         spec
     }
 
@@ -92,24 +97,33 @@ impl StartAgents {
 
     fn spec(&self, binding: &Binding, system_prompt: Option<String>) -> Spec {
         let wishes = wishes(&binding.spec.env);
+        let SetUp { env, manner, files } = self.set_up(binding);
+        let env: Vec<(String, Own)> = env.into_iter().map(|(name, value)| (name, Own::Value(value))).collect();
         Spec {
             command: self.command(binding).to_vec(),
             cwd: self.folder(binding),
-            env: environment::pick(&self.env, &wishes),
+            env: environment::pick(&self.env, &[env, wishes.clone()].concat()),
             secrets: environment::secrets(&self.env, &wishes),
             reload: None,
             system_prompt,
             model: binding.spec.model.clone(),
-            manner: Manner::default(),
+            manner,
             tools: None,
             trust: None,
-            before: None,
+            before: prepare(files),
             hide: Some(Hide { folder: self.data.clone(), but: self.own_folder(binding) }),
             sight: self.sight,
             memory_max: self.memory_max(binding.spec.limits.memory_bytes),
             mark: self.mark(),
             limits: self.limits(binding),
         }
+    }
+
+    /// What its preset sets up for a binding in its profile. What the binding's own environment names is left to that.
+    fn set_up(&self, binding: &Binding) -> SetUp {
+        let mut set_up = preset::set_up(&binding.spec.preset, binding.spec.profile, &self.own_folder(binding));
+        set_up.env.retain(|(name, _)| binding.spec.env.iter().all(|own| own.name != *name));
+        set_up
     }
 
     /// Limits of waiting for a binding's agent: its own, where it has some.
@@ -182,6 +196,27 @@ impl StartAgents {
     fn own_folder(&self, binding: &Binding) -> PathBuf {
         self.data.join("agents").join(binding.id.as_str())
     }
+}
+
+/// Writes files before the process starts; none: nothing is to be done.
+fn prepare(files: Vec<(PathBuf, String)>) -> Option<Before> {
+    if files.is_empty() {
+        return None;
+    }
+    let files = Arc::new(files);
+    Some(Before::new(move || {
+        let files = Arc::clone(&files);
+        async move {
+            let written = tokio::task::spawn_blocking(move || files.iter().try_for_each(write));
+            written.await.unwrap_or_else(|_| Err("its files were not written".to_owned()))
+        }
+    }))
+}
+
+fn write((path, text): &(PathBuf, String)) -> Result<(), String> {
+    let failed = |error| format!("{} cannot be written: {error}", path.display());
+    std::fs::create_dir_all(path.parent().unwrap_or(path)).map_err(failed)?;
+    std::fs::write(path, text).map_err(failed)
 }
 
 /// Settings of the agent's own git for a project that nobody trusts.

@@ -124,6 +124,7 @@ pub(crate) fn agent(
         binding_id: binding.id.0,
         channel: channel.name,
         preset: spec.preset,
+        profile: spec.profile,
         command: spec.command,
         delivery: spec.delivery,
         session: spec.session,

@@ -302,6 +302,10 @@ pub struct AddAgent {
     /// Preset name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
+    /// How much of the user's own configuration of the agent holds: one of the preset's profiles, its first if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::Profile>)]
+    pub profile: Option<Profile>,
     /// Program and arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
@@ -358,6 +362,9 @@ pub struct Agent {
     pub channel: String,
     /// Preset, or `custom`.
     pub preset: String,
+    /// How much of the user's own configuration of the agent holds.
+    #[schema(value_type = schema::Profile)]
+    pub profile: Profile,
     /// Program and arguments; empty for those who may not see how it is started.
     pub command: Vec<String>,
     /// Delivery policy.
@@ -425,6 +432,9 @@ pub struct Preset {
     pub command: Vec<String>,
     /// Whether the program was found.
     pub found: bool,
+    /// Its profiles; the first is the one that a new agent gets.
+    #[schema(value_type = Vec<schema::Profile>)]
+    pub profiles: Vec<Profile>,
     /// The command that installs it; absent for what is built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,

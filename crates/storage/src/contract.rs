@@ -86,6 +86,7 @@ pub(crate) fn new_binding(channel: &ChannelId, handle: &str) -> NewBinding {
         channel: channel.clone(),
         handle: handle.to_owned(),
         preset: "custom".to_owned(),
+        profile: Profile::Own,
         command: vec!["agent".to_owned(), "--acp".to_owned()],
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,

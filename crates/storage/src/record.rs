@@ -56,6 +56,19 @@ pub struct EnvVar {
     pub value: Option<String>,
 }
 
+/// How much of the user's own configuration of an agent holds for a binding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// All of it.
+    #[default]
+    Own,
+    /// All but what only wastes tokens or endangers the provider's cache.
+    Tidy,
+    /// None of it, and few tools.
+    Lean,
+}
+
 /// A binding to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewBinding {
@@ -65,6 +78,8 @@ pub struct NewBinding {
     pub handle: String,
     /// `guide`, `claude`, … or `custom`.
     pub preset: String,
+    /// How much of the user's own configuration the preset's agent keeps.
+    pub profile: Profile,
     /// Program and arguments.
     pub command: Vec<String>,
     /// Delivery policy.

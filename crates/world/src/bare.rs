@@ -177,6 +177,7 @@ fn binding(channel: u64) -> NewBinding {
         channel: delivery::model::ChannelId(String::new()),
         handle: handle(channel),
         preset: "custom".to_owned(),
+        profile: storage::Profile::Own,
         command: vec!["agent".to_owned()],
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,

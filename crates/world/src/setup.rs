@@ -103,6 +103,7 @@ pub(crate) fn binding(dice: &mut Dice, handle: &str) -> NewBinding {
         channel: ChannelId(String::new()),
         handle: handle.to_owned(),
         preset: "custom".to_owned(),
+        profile: storage::Profile::Own,
         command: vec!["agent".to_owned()],
         delivery: dice.weighed(&[(6, Policy::Lean), (2, Policy::Base), (1, Policy::Window)]),
         session: dice.weighed(&[

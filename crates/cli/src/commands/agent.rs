@@ -52,6 +52,9 @@ pub(crate) struct Add {
     /// Preset to run; highwater agent presets lists them
     #[arg(long, value_name = "NAME", group = "program")]
     preset: Option<String>,
+    /// How much of your own configuration of the preset's agent holds [default: tidy where the preset has it, else own]
+    #[arg(long, value_name = "NAME", value_enum, requires = "preset")]
+    profile: Option<Profile>,
     /// How it is fed with what is new in the channel
     #[arg(long, value_enum, default_value = "lean")]
     delivery: Delivery,
@@ -115,6 +118,17 @@ pub(crate) struct Place {
     channel: String,
     #[command(flatten)]
     format: Format,
+}
+
+/// [`wire::Profile`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Profile {
+    /// All of it
+    Own,
+    /// All but what wastes tokens or endangers the provider's cache
+    Tidy,
+    /// None of it, and few tools: for cheap answers
+    Lean,
 }
 
 /// [`Policy`] on the command line.
@@ -199,6 +213,11 @@ impl Add {
         let body = wire::AddAgent {
             handle: self.handle,
             preset: self.preset,
+            profile: self.profile.map(|profile| match profile {
+                Profile::Own => wire::Profile::Own,
+                Profile::Tidy => wire::Profile::Tidy,
+                Profile::Lean => wire::Profile::Lean,
+            }),
             command: input::command(self.command, context.base())?,
             delivery: match self.delivery {
                 Delivery::Lean => Policy::Lean,
@@ -317,10 +336,13 @@ fn list_presets(presets: &[wire::Preset]) -> String {
         .iter()
         .map(|preset| {
             let found = if preset.found { "yes" } else { "no" };
-            [preset.name.clone(), found.to_owned(), preset.title.clone(), preset.command.join(" ")]
+            let profiles: Vec<&str> = preset.profiles.iter().map(|profile| profile_word(*profile)).collect();
+            let command = preset.command.join(" ");
+            [preset.name.clone(), found.to_owned(), profiles.join(", "), preset.title.clone(), command]
         })
         .collect();
-    let mut text = display::table(["PRESET", "FOUND", "WHAT", "COMMAND"], &rows, "no presets");
+    let head = ["PRESET", "FOUND", "PROFILES", "WHAT", "COMMAND"];
+    let mut text = display::table(head, &rows, "no presets");
     let missing = presets.iter().filter_map(|preset| Some((preset, install_of(presets, &preset.name)?)));
     for (at, (preset, install)) in missing.enumerate() {
         if at == 0 {
@@ -338,6 +360,14 @@ fn place(agent: &wire::Agent) -> String {
 
 fn command(agent: &wire::Agent) -> String {
     display::line(&agent.command.join(" "))
+}
+
+fn profile_word(profile: wire::Profile) -> &'static str {
+    match profile {
+        wire::Profile::Own => "own",
+        wire::Profile::Tidy => "tidy",
+        wire::Profile::Lean => "lean",
+    }
 }
 
 fn word(policy: Policy) -> &'static str {
@@ -376,6 +406,7 @@ pub(crate) fn example() -> wire::Agent {
         binding_id: "b-guide".to_owned(),
         channel: "general".to_owned(),
         preset: "guide".to_owned(),
+        profile: wire::Profile::Own,
         command: vec!["highwater".to_owned(), "guide".to_owned()],
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,

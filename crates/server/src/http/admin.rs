@@ -133,13 +133,14 @@ pub(super) async fn add_agent(
     let (principal, name) = (who.principal.clone(), channel.clone());
     let right = move |store: &dyn Read| reach::channel_for(store, &principal, &name, rights::may_add_agent);
     app.readers.read(right).await?;
-    let (preset, command) = preset::resolve(&new, &app.start.guide)?;
+    let preset::Chosen { preset, profile, command } = preset::resolve(&new, &app.start.guide)?;
     app.start.check_folder(new.cwd.as_deref())?;
     let env = new.env.into_iter().map(|var| EnvVar { name: var.name, value: var.value }).collect();
     let new = NewBinding {
         channel: "".into(),
         handle: new.handle,
         preset,
+        profile,
         command,
         delivery: new.delivery,
         session: new.session,
@@ -216,6 +217,7 @@ pub(super) async fn presets(State(app): State<App>, who: Who) -> Result<Json<Vec
     let found = |command: &[String]| app.start.finds(command);
     let presets = preset::presets(&app.start.guide).into_iter().map(|preset| wire::Preset {
         name: preset.name.to_owned(),
+        profiles: preset.profiles.to_vec(),
         title: preset.title.to_owned(),
         found: found(&preset.command),
         install: preset.install.map(str::to_owned),

@@ -2,7 +2,7 @@
 
 use delivery::Timestamp;
 use serde::{Deserialize, Serialize};
-pub use storage::{Access, AddressedBy, Rank, Role, Scope, Scopes};
+pub use storage::{Access, AddressedBy, Profile, Rank, Role, Scope, Scopes};
 use utoipa::ToSchema;
 
 use super::schema;

@@ -113,6 +113,14 @@ choice!(
     |by: Of| json!(by)
 );
 choice!(
+    /// How much of the user's own configuration of an agent holds: all of it, all but what wastes tokens or endangers the
+    /// provider's cache, or none.
+    Profile,
+    storage::Profile,
+    [Own, Tidy, Lean],
+    |profile: Of| json!(profile)
+);
+choice!(
     /// Who answers an agent's permission cards.
     AnsweredBy,
     storage::AnsweredBy,

@@ -105,6 +105,7 @@ fn bindings_are_what_was_given(store: &mut dyn Store) {
         session: SessionPolicy::Fresh,
         when_cold: WhenCold::Fresh,
         supervised: false,
+        profile: Profile::Lean,
         model: Some("large".to_owned()),
         cwd: None,
         instructions: Some("Be brief.\n".to_owned()),

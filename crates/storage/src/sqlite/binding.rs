@@ -15,7 +15,7 @@ macro_rules! select {
         concat!(
             "SELECT name, channel, handle, preset, command, delivery, session, supervised, env, model, cwd, \
              instructions, created_at, removed_at, addressed_by, when_cold, permissions, inactivity_ms, \
-             turn_ms, memory_max FROM binding ",
+             turn_ms, memory_max, profile FROM binding ",
             $rest
         )
     };
@@ -158,8 +158,8 @@ fn insert(
     let mut insert = db.prepare_cached(
         "INSERT INTO binding (name, channel, folded, handle, preset, command, delivery, session, supervised, env,
              model, cwd, instructions, created_at, addressed_by, when_cold, permissions, inactivity_ms, turn_ms,
-             memory_max)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+             memory_max, profile)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
     )?;
     insert.execute(rusqlite::params![
         id.as_str(),
@@ -182,6 +182,7 @@ fn insert(
         new.limits.inactivity_ms,
         new.limits.turn_ms,
         new.limits.memory_bytes,
+        Word(new.profile),
     ])?;
     Ok(())
 }
@@ -193,6 +194,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Binding> {
             channel: ChannelId::of(row.get(1)?),
             handle: row.get(2)?,
             preset: row.get(3)?,
+            profile: row.get::<_, Word<_>>(20)?.0,
             command: row.get::<_, Json<_>>(4)?.0,
             delivery: row.get::<_, Word<Policy>>(5)?.0,
             session: row.get::<_, Word<SessionPolicy>>(6)?.0,

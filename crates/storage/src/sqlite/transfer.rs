@@ -119,6 +119,7 @@ fn bring_agent(db: &Connection, new: &BroughtAgent) -> Result<BindingId, Error> 
         channel: new.channel.clone(),
         handle: new.handle.clone(),
         preset: new.preset.clone(),
+        profile: crate::Profile::Own,
         command: Vec::new(),
         delivery: delivery::Policy::Lean,
         session: delivery::model::SessionPolicy::Resident,

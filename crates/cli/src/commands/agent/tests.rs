@@ -43,6 +43,7 @@ fn presets_are_listed_with_how_to_install_what_is_missing() {
         command: vec!["highwater".to_owned(), "guide".to_owned()],
         found: true,
         install: None,
+        profiles: vec![wire::Profile::Own],
     };
     let other = wire::Preset {
         name: "other".to_owned(),
@@ -50,13 +51,14 @@ fn presets_are_listed_with_how_to_install_what_is_missing() {
         command: vec!["other".to_owned()],
         found: true,
         install: Some("npm install -g other@1".to_owned()),
+        profiles: vec![wire::Profile::Tidy, wire::Profile::Own],
     };
     let table = |found: &str| {
         format!(
             "\
-PRESET  FOUND  WHAT                COMMAND
-guide   yes    the built-in guide  highwater guide
-other   {found:<3}    another             other
+PRESET  FOUND  PROFILES   WHAT                COMMAND
+guide   yes    own        the built-in guide  highwater guide
+other   {found:<3}    tidy, own  another             other
 "
         )
     };

@@ -37,6 +37,7 @@ impl World {
             channel: channel.id,
             handle: "claude".to_owned(),
             preset: "custom".to_owned(),
+            profile: storage::Profile::Own,
             command: vec!["claude".to_owned()],
             delivery: Policy::Lean,
             session: SessionPolicy::Resident,

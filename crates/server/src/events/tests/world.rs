@@ -221,6 +221,7 @@ pub(super) fn binding(channel: &ChannelId, handle: &str) -> NewBinding {
         channel: channel.clone(),
         handle: handle.to_owned(),
         preset: "custom".to_owned(),
+        profile: storage::Profile::Own,
         command: vec!["agent".to_owned()],
         delivery: Policy::Lean,
         session: SessionPolicy::Resident,

@@ -43,6 +43,7 @@ impl World {
             channel: channel.clone(),
             handle: handle.to_owned(),
             preset: "custom".to_owned(),
+            profile: storage::Profile::Own,
             command: vec!["agent".to_owned(), "--key=canary-of-command".to_owned()],
             delivery: Policy::Lean,
             session: SessionPolicy::Resident,

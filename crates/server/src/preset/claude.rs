@@ -1,0 +1,94 @@
+//! Claude Code, driven by `@agentclientprotocol/claude-agent-acp`.
+//!
+//! Its quirks, each tried with version 0.101.0 (Claude Code 2.1.318) at a provider on loopback:
+//!
+//! - It starts in the permission mode `auto`, in which a classifier of 36,000 tokens is asked instead of people, up to ten
+//!   times for one call. Every profile sets the mode `default`, so that people or Highwater's rules are asked.
+//! - The first block of its system prompt changes with the first message of a session
+//!   (`CLAUDE_CODE_ATTRIBUTION_HEADER`): with it, no two sessions have a prefix in common.
+//! - Beside each turn it asks the model for a title (once) and for what the user might type next (every turn from the
+//!   second): requests that nobody sees here.
+//! - With a key, what it caches is kept for 5 minutes unless it is told otherwise; a channel has longer pauses.
+//! - A binary that updates itself under a session loses that session's cache.
+//! - Memory, git's state, tool search and skills make the first request four times as long.
+
+use std::path::{Path, PathBuf};
+
+use agents::Manner;
+use serde_json::{Map, Value, json};
+use storage::Profile;
+
+use super::SetUp;
+
+pub(super) const NAME: &str = "claude";
+
+pub(super) const PROFILES: &[Profile] = &[Profile::Tidy, Profile::Own, Profile::Lean];
+
+/// The mode in which it asks for what its settings do not allow.
+const MODE: &str = "default";
+
+/// What costs and helps nobody.
+const TIDY: &[(&str, &str)] = &[
+    ("CLAUDE_CODE_ATTRIBUTION_HEADER", "0"),
+    ("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION", "false"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("ENABLE_PROMPT_CACHING_1H", "1"),
+];
+
+/// What makes its prompts long.
+const LEAN: &[(&str, &str)] = &[
+    ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"),
+    ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"),
+    ("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS", "1"),
+    ("ENABLE_TOOL_SEARCH", "false"),
+];
+
+/// The folder of its configuration in a binding's own.
+const FOLDER: &str = "claude-config";
+
+/// What it is set up with in this profile.
+pub(super) fn set_up(profile: Profile, own: &Path) -> SetUp {
+    let mode = Some(MODE.to_owned());
+    match profile {
+        Profile::Own => SetUp { manner: Manner { mode, ..Manner::default() }, ..SetUp::default() },
+        Profile::Tidy => SetUp {
+            env: variables(TIDY),
+            manner: Manner { mode, meta: meta(json!({"title": TITLE, "promptSuggestions": false})) },
+            files: Vec::new(),
+        },
+        Profile::Lean => {
+            let folder = own.join(FOLDER);
+            let mut env = variables(TIDY);
+            env.extend(variables(LEAN));
+            env.push(("CLAUDE_CONFIG_DIR".to_owned(), folder.display().to_string()));
+            let options = json!({
+                "title": TITLE,
+                "promptSuggestions": false,
+                "tools": ["Bash", "Read", "Edit", "Write"],
+                "settingSources": ["user"],
+                "skills": [],
+                "strictMcpConfig": true,
+            });
+            SetUp { env, manner: Manner { mode, meta: meta(options) }, files: vec![settings(&folder)] }
+        }
+    }
+}
+
+/// Spares the request for one; it stands in the user's list of sessions.
+const TITLE: &str = "Highwater";
+
+fn settings(folder: &Path) -> (PathBuf, String) {
+    let allowed = format!("mcp__{}", agents::TOOL_SERVER);
+    let settings = json!({"permissions": {"defaultMode": MODE, "allow": [allowed]}});
+    (folder.join("settings.json"), format!("{settings:#}\n"))
+}
+
+fn variables(of: &[(&str, &str)]) -> Vec<(String, String)> {
+    of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn meta(options: Value) -> Map<String, Value> {
+    let mut meta = Map::new();
+    meta.insert("claudeCode".to_owned(), json!({"options": options}));
+    meta
+}
