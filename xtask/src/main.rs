@@ -5,6 +5,7 @@ mod mcp_sdk;
 mod notices;
 mod prices;
 mod process;
+mod real_agents;
 mod recount;
 mod test;
 mod tidy;

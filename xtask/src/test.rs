@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{mcp_sdk, notices, process, recount, tidy, tools, vocabulary, web, world};
+use crate::{mcp_sdk, notices, process, real_agents, recount, tidy, tools, vocabulary, web, world};
 
 struct Step {
     name: &'static str,
@@ -29,6 +29,11 @@ const STEPS: &[Step] = &[
         name: "packages of the official tool client",
         remedy: "install what is named above; the packages are those of tests/mcp-sdk/package-lock.json",
         run: mcp_sdk::install,
+    },
+    Step {
+        name: "real agents",
+        remedy: "install what is named above; the packages are those of tests/agents/package-lock.json",
+        run: real_agents::install,
     },
     Step { name: "tests", remedy: "run the failed test alone: `cargo test -p CRATE NAME`", run: tests },
     Step {
@@ -107,15 +112,17 @@ fn format(root: &Path) -> Result<()> {
 
 fn lints(root: &Path) -> Result<()> {
     let mut command = cargo(root, &["clippy", "--locked", "--workspace", "--all-targets"]);
-    process::run(command.args(mcp_sdk::FEATURE).args(["--", "-D", "warnings"]))
+    process::run(command.args(mcp_sdk::FEATURE).args(real_agents::FEATURE).args(["--", "-D", "warnings"]))
 }
 
 fn tests(root: &Path) -> Result<()> {
     // All programs first: a test of one crate may start the program of another, which `cargo test` would not build.
     let mut build = cargo(root, &["build", "--locked", "--workspace", "--all-targets"]);
-    process::run(build.args(mcp_sdk::FEATURE))?;
+    process::run(build.args(mcp_sdk::FEATURE).args(real_agents::FEATURE))?;
     let mut test = cargo(root, &["test", "--locked", "--workspace"]);
-    process::run(test.args(mcp_sdk::FEATURE).env(mcp_sdk::VARIABLE, mcp_sdk::folder(root)))
+    test.args(mcp_sdk::FEATURE).env(mcp_sdk::VARIABLE, mcp_sdk::folder(root));
+    test.args(real_agents::FEATURE).env(real_agents::VARIABLE, real_agents::programs()?);
+    process::run(&mut test)
 }
 
 /// With the program of the development profile, built if it is not.

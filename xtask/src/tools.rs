@@ -26,7 +26,7 @@ pub(crate) const MACHETE: Tool = Tool { name: "cargo-machete", version: "0.9.2" 
 
 /// The tool's program, built first if it is not there. A step whose tool cannot be had fails; it is never skipped.
 pub(crate) fn program(tool: &Tool) -> Result<PathBuf> {
-    let cache = cache(|name| std::env::var_os(name))?;
+    let cache = folder()?;
     let folder = cache.join(format!("{}-{}", tool.name, tool.version));
     let program = folder.join("bin").join(tool.name);
     if program.is_file() {
@@ -56,6 +56,11 @@ fn install(tool: &Tool, cache: &Path, folder: &Path) -> Result<()> {
 fn missing(tool: &Tool, cache: &Path) -> String {
     let Tool { name, version } = tool;
     format!("{name} {version} is missing from {}, and `cargo install` could not build it", cache.display())
+}
+
+/// The folder in which tools are kept.
+pub(crate) fn folder() -> Result<PathBuf> {
+    cache(|name| std::env::var_os(name))
 }
 
 /// Where the tools are kept: the first of these that is set and not empty.

@@ -36,6 +36,8 @@ mod points;
 mod process_faults;
 #[cfg(test)]
 mod processes;
+#[cfg(all(test, feature = "real-agents"))]
+mod real;
 #[cfg(test)]
 mod public_reports;
 #[cfg(test)]
