@@ -72,13 +72,7 @@ pub(crate) fn presets(guide: &[String]) -> Vec<Preset> {
             "npm install -g @agentclientprotocol/codex-acp@2.6.0",
             UNTOUCHED,
         ),
-        known(
-            "opencode",
-            "opencode",
-            &["opencode", "acp"],
-            "npm install -g opencode-ai@1.18.33",
-            UNTOUCHED,
-        ),
+        known("opencode", "opencode", &["opencode", "acp"], "npm install -g opencode-ai@1.18.33", UNTOUCHED),
         known(
             "gemini",
             "Gemini CLI",

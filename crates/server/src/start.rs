@@ -98,7 +98,8 @@ impl StartAgents {
     fn spec(&self, binding: &Binding, system_prompt: Option<String>) -> Spec {
         let wishes = wishes(&binding.spec.env);
         let SetUp { env, manner, files } = self.set_up(binding);
-        let env: Vec<(String, Own)> = env.into_iter().map(|(name, value)| (name, Own::Value(value))).collect();
+        let env: Vec<(String, Own)> =
+            env.into_iter().map(|(name, value)| (name, Own::Value(value))).collect();
         Spec {
             command: self.command(binding).to_vec(),
             cwd: self.folder(binding),
@@ -121,7 +122,8 @@ impl StartAgents {
 
     /// What its preset sets up for a binding in its profile. What the binding's own environment names is left to that.
     fn set_up(&self, binding: &Binding) -> SetUp {
-        let mut set_up = preset::set_up(&binding.spec.preset, binding.spec.profile, &self.own_folder(binding));
+        let mut set_up =
+            preset::set_up(&binding.spec.preset, binding.spec.profile, &self.own_folder(binding));
         set_up.env.retain(|(name, _)| binding.spec.env.iter().all(|own| own.name != *name));
         set_up
     }

@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use agents::{
-    Agents, Command, Event, EventKind, Fault, Hide, Manner, Secrets, Sight, Spec, Started, TimeLimits, Turn, Update,
+    Agents, Command, Event, EventKind, Fault, Hide, Manner, Secrets, Sight, Spec, Started, TimeLimits, Turn,
+    Update,
 };
 use delivery::model::{Epoch, Key, RunId};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

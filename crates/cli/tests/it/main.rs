@@ -36,10 +36,10 @@ mod points;
 mod process_faults;
 #[cfg(test)]
 mod processes;
-#[cfg(all(test, feature = "real-agents"))]
-mod real;
 #[cfg(test)]
 mod public_reports;
+#[cfg(all(test, feature = "real-agents"))]
+mod real;
 #[cfg(test)]
 mod reloads;
 #[cfg(test)]

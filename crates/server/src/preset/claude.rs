@@ -53,7 +53,7 @@ pub(super) fn set_up(profile: Profile, own: &Path) -> SetUp {
         Profile::Own => SetUp { manner: Manner { mode, ..Manner::default() }, ..SetUp::default() },
         Profile::Tidy => SetUp {
             env: variables(TIDY),
-            manner: Manner { mode, meta: meta(json!({"title": TITLE, "promptSuggestions": false})) },
+            manner: Manner { mode, meta: meta(&json!({"title": TITLE, "promptSuggestions": false})) },
             files: Vec::new(),
         },
         Profile::Lean => {
@@ -69,7 +69,7 @@ pub(super) fn set_up(profile: Profile, own: &Path) -> SetUp {
                 "skills": [],
                 "strictMcpConfig": true,
             });
-            SetUp { env, manner: Manner { mode, meta: meta(options) }, files: vec![settings(&folder)] }
+            SetUp { env, manner: Manner { mode, meta: meta(&options) }, files: vec![settings(&folder)] }
         }
     }
 }
@@ -87,7 +87,7 @@ fn variables(of: &[(&str, &str)]) -> Vec<(String, String)> {
     of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-fn meta(options: Value) -> Map<String, Value> {
+fn meta(options: &Value) -> Map<String, Value> {
     let mut meta = Map::new();
     meta.insert("claudeCode".to_owned(), json!({"options": options}));
     meta
