@@ -112,6 +112,7 @@ pub(crate) fn agent(
     let saved = store.session(&key)?.is_some_and(|session| session.saved_at.is_some());
     let mut env_missing = start.missing(&binding);
     let hold = store.hold(&binding.id)?;
+    let paused_at = store.paused_at()?.or(channel.paused_at);
     let mut spec = binding.spec;
     if rights::may_see_agent_setup(who).is_err() {
         spec.command.clear();
@@ -140,6 +141,7 @@ pub(crate) fn agent(
         reachable,
         open_runs: board.runs(&key).len(),
         hold: hold.map(Into::into),
+        paused_at,
         inactivity_limit_ms: spec.limits.inactivity_ms,
         turn_limit_ms: spec.limits.turn_ms,
         memory_limit_bytes: start.memory_max(spec.limits.memory_bytes),

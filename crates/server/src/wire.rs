@@ -405,6 +405,10 @@ pub struct Agent {
     /// Why it begins none until a person lets it; null otherwise.
     #[schema(required = true)]
     pub hold: Option<Hold>,
+    /// Since when it begins none because all agents, or those of its channel, are paused; null otherwise.
+    #[serde(default)]
+    #[schema(value_type = Option<schema::Timestamp>, required = true)]
+    pub paused_at: Option<Timestamp>,
     /// Its own limit of silence in a turn.
     #[schema(required = true)]
     pub inactivity_limit_ms: Option<u64>,

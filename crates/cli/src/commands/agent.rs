@@ -305,11 +305,14 @@ fn row(agent: &wire::Agent) -> [String; 8] {
 
 /// How an agent stands: what a person has to do something about comes first.
 fn state(agent: &wire::Agent) -> String {
-    match (agent.reachable, &agent.hold, agent.state.as_str()) {
-        (false, _, _) => "not reachable".to_owned(),
-        (true, Some(hold), _) => format!("held since {}", hold.run_id),
-        (true, None, "saved") => "saved, reloads at next mention".to_owned(),
-        (true, None, state) => state.to_owned(),
+    match (agent.reachable, agent.paused_at, &agent.hold, agent.state.as_str()) {
+        (false, _, _, _) => "not reachable".to_owned(),
+        // A turn that runs goes on until it is done.
+        (true, Some(_), _, "busy") => "busy, then paused".to_owned(),
+        (true, Some(_), _, _) => "paused".to_owned(),
+        (true, None, Some(hold), _) => format!("held since {}", hold.run_id),
+        (true, None, None, "saved") => "saved, reloads at next mention".to_owned(),
+        (true, None, None, state) => state.to_owned(),
     }
 }
 
@@ -422,6 +425,7 @@ pub(crate) fn example() -> wire::Agent {
         reachable: true,
         open_runs: 0,
         hold: None,
+        paused_at: None,
         inactivity_limit_ms: None,
         turn_limit_ms: None,
         memory_limit_bytes: None,

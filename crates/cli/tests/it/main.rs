@@ -38,7 +38,8 @@ mod process_faults;
 mod processes;
 #[cfg(test)]
 mod public_reports;
-#[cfg(all(test, feature = "real-agents"))]
+#[cfg(test)]
+#[cfg(feature = "real-agents")]
 mod real;
 #[cfg(test)]
 mod reloads;

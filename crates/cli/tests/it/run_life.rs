@@ -234,8 +234,12 @@ fn paused_agents_finish_what_they_do_and_begin_nothing() {
     let waiting = mention(&server, "echo", &json!({"prompt": [{"text": "later"}]}));
     let other =
         server.json(&["post", "general", "@guide help"])["runs"][0]["id"].as_str().unwrap().to_owned();
+    let listed = server.ok(&["agent", "list"]);
+    assert!(listed.contains("busy, then paused"), "{listed}");
     server.ok(&["run", "cancel", &running]);
     wait_until("it is done", || status(&server, &running) != "running");
+    let listed = server.ok(&["agent", "list"]);
+    assert!(listed.contains("paused") && !listed.contains("busy"), "{listed}");
     server.ok(&["run", "resume", &waiting]);
     server.kill();
     server.start_again(&[]);

@@ -65,9 +65,7 @@ impl Model {
                         turn.cancel = Cancel::Told;
                     }
                 }
-                Command::Steer { .. } => {
-                    return Err(Breach::new("model", "no agent of this world can be steered"));
-                }
+                Command::Steer { .. } => return Err(Breach::new("model", "no agent here can be steered")),
                 Command::End { key, epoch } => self.ended_by(&key, epoch)?,
                 Command::Answer { key, epoch, run, ask, choice } => {
                     let told = Told { key, run, ask, choice };

@@ -2,7 +2,7 @@
 
 use server::wire;
 
-use super::{example, list, list_presets, list_wide, variable};
+use super::{example, list, list_presets, list_wide, state, variable};
 
 #[test]
 fn agents_are_listed() {
@@ -33,6 +33,27 @@ AGENT   CHANNEL  PRESET  STATE          OPEN RUNS  MEMORY  DELIVERY  SESSION   C
 @bot    general  guide   not reachable  2                  lean      resident  highwater guide
 ";
     assert_eq!(list_wide(&agents), expected);
+}
+
+#[test]
+fn what_keeps_an_agent_is_its_state() {
+    let check = |agent: wire::Agent, expected: &str| {
+        assert_eq!(state(&agent), expected, "for {agent:?}");
+    };
+    let paused_at = Some(delivery::Timestamp { ms: 1 });
+    let hold = Some(wire::Hold {
+        why: serde_json::from_str("\"stopped\"").unwrap(),
+        run_id: "r2".to_owned(),
+        since: delivery::Timestamp { ms: 1 },
+    });
+    let busy = || "busy".to_owned();
+    check(example(), "idle");
+    check(wire::Agent { paused_at, ..example() }, "paused");
+    check(wire::Agent { paused_at, hold: hold.clone(), ..example() }, "paused");
+    check(wire::Agent { paused_at, state: busy(), ..example() }, "busy, then paused");
+    check(wire::Agent { hold: hold.clone(), ..example() }, "held since r2");
+    check(wire::Agent { hold, paused_at, reachable: false, ..example() }, "not reachable");
+    check(wire::Agent { state: "saved".to_owned(), ..example() }, "saved, reloads at next mention");
 }
 
 #[test]
