@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use cost::cache::Kind;
 use provider::{Counting, Ended, Kept, Passing, Prefix, Provider, Script, Settings};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -225,6 +226,30 @@ fn claude_keeps_its_session_over_a_cancel_a_restart_and_a_kill() {
     let natives: std::collections::BTreeSet<_> =
         real.provider.requests().iter().map(|kept| kept.session.clone()).collect();
     assert_eq!(natives.len(), 1, "one session through all of it: {natives:?}");
+    real.check_prefixes();
+}
+
+/// A message is put into the running turn, is told once, and costs nothing of the prefix.
+#[test]
+fn claude_takes_a_steer_into_its_turn() {
+    let look = json!({"first_byte_ms": 2000, "parts": [{"call": {"name": "mcp__highwater__channel_history", "input": {}}}]});
+    let rule = json!({"when": {"text": "look hard"}, "answers": [{"say": look}, {"say": {"parts": [{"text": "Seen."}]}}]});
+    let real = Real::new(&json!([rule]), &[]);
+    assert_eq!(text_of(&real.ask("question 1")), NOTED);
+    let run = real.begin("look hard");
+    wait_until("it looks", || real.provider.requests().len() == 2);
+    real.server.ok(&["run", "steer", &run, "Mind the second queue, too."]);
+    assert_eq!(text_of(&real.ended(&run)), "Seen.");
+    let steps = real.server.show(&run)["events"].to_string();
+    assert!(steps.contains("injected"), "{steps}");
+    let after = real.ask("question 2");
+    assert_eq!(text_of(&after), NOTED);
+    assert!(!real.server.show(after["id"].as_str().unwrap())["sent"].to_string().contains("second queue"));
+    // Its own tool tells the history as it stands: that is no telling of ours.
+    let requests = real.provider.requests();
+    let told = &requests.last().unwrap().told.pieces;
+    let told = told.iter().filter(|piece| piece.kind == Kind::Content && piece.text.contains("second queue"));
+    assert_eq!(told.count(), 1);
     real.check_prefixes();
 }
 
