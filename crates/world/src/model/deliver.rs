@@ -100,10 +100,13 @@ fn lean(chat: &Chat, session: &Session, turn: &Turn<'_>) -> Delivery {
             own.extend((!given.settled.contains(&line.id)).then(|| line.id.clone()));
         } else if given.told.contains(&line.id) {
             items.extend(change(line).filter(|item| !given.heard.contains(&item.place)));
-        } else if given.settled.contains(&line.id) || session.known.contains(&line.id) {
-            // Counted once, or given elsewhere: nothing to say.
+        } else if given.settled.contains(&line.id) {
+            // Counted once: nothing to say.
         } else if turn.pending.contains(&line.id) {
+            // Also a root that its thread brought: it waits as a payload of its own (4.5).
             waiting.push(line.id.clone());
+        } else if session.known.contains(&line.id) {
+            // Given elsewhere.
         } else if line.deleted.is_none() {
             let place = if is_root { 0 } else { line.seq };
             items.push(Item { place, tag: tag(line), how: How::Line, line });
