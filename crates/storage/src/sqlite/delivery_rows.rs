@@ -113,17 +113,20 @@ impl<'a> Scope<'a> {
         )
     }
 
-    /// The messages of the newest creation, edit and deletion: a watermark stands after all three.
+    /// The messages of the newest creation, edit and deletion: a watermark stands after all three. What happens to a root
+    /// that was given elsewhere is no event of this place.
     fn newest_events(&self) -> Result<Vec<i64>, Error> {
         let mut ids = Vec::new();
+        let elsewhere = Json(self.given_roots.clone());
         for newest in [
-            "SELECT id FROM message WHERE channel = ?1 AND thread IS ?2 ORDER BY seq DESC LIMIT 1",
+            "SELECT id FROM message WHERE channel = ?1 AND thread IS ?2
+                 AND id NOT IN (SELECT value FROM json_each(?3)) ORDER BY seq DESC LIMIT 1",
             "SELECT id FROM message WHERE channel = ?1 AND thread IS ?2 AND edited_seq IS NOT NULL
-             ORDER BY edited_seq DESC LIMIT 1",
+                 AND id NOT IN (SELECT value FROM json_each(?3)) ORDER BY edited_seq DESC LIMIT 1",
             "SELECT id FROM message WHERE channel = ?1 AND thread IS ?2 AND deleted_seq IS NOT NULL
-             ORDER BY deleted_seq DESC LIMIT 1",
+                 AND id NOT IN (SELECT value FROM json_each(?3)) ORDER BY deleted_seq DESC LIMIT 1",
         ] {
-            ids.extend(self.ids(newest, &[&self.channel, &self.thread])?);
+            ids.extend(self.ids(newest, &[&self.channel, &self.thread, &elsewhere])?);
         }
         Ok(ids)
     }

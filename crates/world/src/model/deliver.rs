@@ -100,8 +100,8 @@ fn lean(chat: &Chat, session: &Session, turn: &Turn<'_>) -> Delivery {
             own.extend((!given.settled.contains(&line.id)).then(|| line.id.clone()));
         } else if given.told.contains(&line.id) {
             items.extend(change(line).filter(|item| !given.heard.contains(&item.place)));
-        } else if given.settled.contains(&line.id) {
-            // Counted once: nothing to say.
+        } else if given.settled.contains(&line.id) || (is_root && session.known.contains(&line.id)) {
+            // Counted once, or a root that this session was given: nothing to say.
         } else if turn.pending.contains(&line.id) {
             // Also a root that its thread brought: it waits as a payload of its own (4.5).
             waiting.push(line.id.clone());
