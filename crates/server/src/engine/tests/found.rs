@@ -109,3 +109,24 @@ fn a_root_that_waits_and_is_cancelled_is_not_lost() {
     let (_, text) = world.prompt("claude");
     assert!(text.contains("\n- [user] aiko: @claude the root"), "{text}");
 }
+
+/// The watermark of a channel stands after all that stood there (5.1), but for what is told in a thread: also where that is
+/// the newest thing.
+#[test]
+fn a_root_given_in_its_thread_leaves_no_hole_in_the_channels_watermark() {
+    let mut world = World::new();
+    let (_, runs) = world.post("@claude asked twice");
+    let epoch = world.started("claude", "s-1");
+    let (run, _) = world.prompt("claude");
+    // Its notice is an event of the channel.
+    world.failed("claude", epoch, &run);
+    let (root, _) = world.post("the root");
+    reply(&mut world, root.row.id.as_str(), "@claude below it");
+    let (below, _) = world.prompt("claude");
+    world.answered("claude", epoch, &below, "ok");
+    world.ask(Request::Retry { run: runs[0].id.clone() }).unwrap();
+    let (again, _) = world.prompt("claude");
+    world.answered("claude", epoch, &again, "ok");
+    let mark = world.mark("claude").unwrap();
+    assert_eq!(mark.last_seq, Some(root.row.seq - 1), "the notice counts, and the root does not: {mark:?}");
+}
