@@ -16,6 +16,7 @@ mod raw;
 mod script;
 mod server;
 mod stream;
+mod wiring;
 
 pub use clock::Passing;
 pub use ledger::{Api, Ended, Kept, Stray};
@@ -23,3 +24,4 @@ pub use models::Counting;
 pub use prompt::{Piece, Prefix, Role, Told};
 pub use script::{Answer, End, Failure, Part, Rule, Saying, Script, Turn, When};
 pub use server::{Provider, Settings};
+pub use wiring::{Wiring, wiring};
