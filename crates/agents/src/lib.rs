@@ -30,6 +30,7 @@ pub use memory::amount;
 pub use message::*;
 pub use platform::{runs_as_root, shield};
 pub use process::{Errand, Returned};
+pub use process::{Login, LoginBy, Modes, Probe, Refused, Seen};
 pub use process::{Trial, trial};
 pub use redact::Secrets;
 pub use session::STEERS_MAX;

@@ -27,12 +27,14 @@ mod bound;
 mod errand;
 mod open;
 mod outlet;
+mod probe;
 mod waiting;
 
 use bound::Bound;
 pub use errand::{Errand, Returned};
 pub use open::{Trial, trial};
 pub(crate) use outlet::Outlet;
+pub use probe::{Login, LoginBy, Modes, Probe, Refused, Seen};
 use waiting::{Waiting, write};
 
 /// How long an agent may live on after closing its input or output.

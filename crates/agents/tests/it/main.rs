@@ -8,6 +8,7 @@ mod hiding;
 mod limits;
 mod memory;
 mod misbehaviour;
+mod probe;
 mod prying;
 mod records;
 mod reloads;

@@ -17,6 +17,7 @@
 //! | `ignore_eof` | true: it lives on when its input ends; else it exits with 0 at once, wherever it is |
 //! | `deaf` true | it answers no request that it does not know; else with an error |
 //! | `start`, `initialize`, `new`, `cancel` | steps taken before it reads anything, before it answers that request, and when a cancel arrives |
+//! | `authenticate` | steps taken before it answers that request; without them it does not know it |
 //! | `prompt` | steps of a turn; default `[{"echo": 0}]` |
 //! | `prompts` | steps of the first, second, … turn; `prompt` counts after the last |
 //!

@@ -99,6 +99,9 @@ impl Player {
                 log_opened("new", &self.session, params);
                 (opened, steps(self, "new"))
             }
+            Some("authenticate") if self.script.steps("authenticate").is_some() => {
+                (json!({}), steps(self, "authenticate"))
+            }
             Some("session/list") => (self.listed(), Vec::new()),
             Some("session/load") => {
                 self.reload("load", message, &[json!({ "replay": 0 })]);

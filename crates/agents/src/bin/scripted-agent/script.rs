@@ -9,7 +9,7 @@ pub(crate) struct Script {
 }
 
 /// The fields that a script may have.
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 19] = [
     "native",
     "version",
     "system_prompt",
@@ -26,6 +26,7 @@ const FIELDS: [&str; 18] = [
     "initialize",
     "new",
     "cancel",
+    "authenticate",
     "prompt",
     "prompts",
 ];
