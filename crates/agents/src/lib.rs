@@ -21,6 +21,7 @@ mod report;
 mod session;
 mod spawn;
 mod tail;
+mod version;
 mod wire;
 
 pub use agents::Agents;
@@ -34,3 +35,5 @@ pub use process::{Login, LoginBy, Modes, Probe, Refused, Seen};
 pub use process::{Trial, trial};
 pub use redact::Secrets;
 pub use session::STEERS_MAX;
+pub use spawn::attend;
+pub use version::Versions;

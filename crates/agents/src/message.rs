@@ -10,6 +10,7 @@ use delivery::model::{Epoch, Key, MessageId, NativeId, RunId};
 
 use crate::fault::Fault;
 use crate::redact::Secrets;
+use crate::version::Versions;
 
 mod ask;
 
@@ -63,6 +64,8 @@ pub struct Manner {
     /// The permission mode: set once, and answered before the first prompt. An agent that does not take it is given up: in
     /// another mode it might do without asking what is to be asked for.
     pub mode: Option<String>,
+    /// The versions that this was tried with; one that says it is another works on, with a notice.
+    pub versions: Option<Versions>,
 }
 
 /// Whether an owner trusts a project (8.2).

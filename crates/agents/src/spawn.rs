@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use command_fds::{CommandFdExt, FdMapping};
 use nix::unistd::ForkResult;
@@ -75,6 +75,17 @@ pub(crate) fn program(command: &[String], cwd: &Path, env: &[(String, String)]) 
     command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     tokio::process::Command::from(command).spawn()
+}
+
+/// Runs a program to its end with this process's own terminal, and exactly this environment.
+#[expect(clippy::disallowed_methods, reason = "this is the file that starts processes")]
+pub fn attend(command: &[String], env: &[(String, String)]) -> io::Result<ExitStatus> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program is named"));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
+    command.status()
 }
 
 /// In the holder, first of all: its end of the control socket. No program that is started later inherits it, nor what

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    agent, backup, channel, completions, delete, edit, export, history, import, invite, man, openapi, pause,
-    permission, person, post, project, render, restore, run, search, serve, sim, tail, token, watermarks,
-    worktree,
+    agent, backup, channel, completions, delete, doctor, edit, export, history, import, invite, man, openapi,
+    pause, permission, person, post, project, render, restore, run, search, serve, sim, tail, token,
+    watermarks, worktree,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -30,6 +30,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Serve),
+    Doctor(doctor::Doctor),
     #[command(subcommand)]
     Channel(channel::Channel),
     #[command(subcommand)]
@@ -74,6 +75,7 @@ impl Arguments {
         let context = Context::new(self.data, Env::of_process())?;
         match self.command {
             Command::Serve(command) => command.run(&context),
+            Command::Doctor(command) => command.run(&context),
             Command::Channel(command) => command.run(&context),
             Command::Person(command) => command.run(&context),
             Command::Invite(command) => command.run(&context),

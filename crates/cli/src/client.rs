@@ -112,6 +112,12 @@ impl Call {
         self
     }
 
+    /// With so much more time for its answer.
+    pub(crate) fn patient(mut self, more: Duration) -> Self {
+        self.wait = more;
+        self
+    }
+
     /// With `wait_ms`: the server may take this much longer to answer.
     pub(crate) fn waiting(mut self, wait: Duration) -> Self {
         self.wait = wait;

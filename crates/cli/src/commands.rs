@@ -5,6 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod channel;
 pub(crate) mod completions;
 pub(crate) mod delete;
+pub(crate) mod doctor;
 pub(crate) mod edit;
 pub(crate) mod export;
 pub(crate) mod history;

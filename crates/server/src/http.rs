@@ -1,6 +1,7 @@
 //! The HTTP API: the router is its table of contents.
 
 mod admin;
+mod checkup;
 mod events;
 mod gate;
 mod identify;
@@ -32,6 +33,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa_axum::routes;
 
+use crate::doctor::Doctor;
 use crate::error::{ApiError, Code};
 use crate::events::Hub;
 use crate::health::Health;
@@ -58,6 +60,7 @@ pub(crate) struct App {
     pub(crate) readers: Readers,
     pub(crate) hub: Hub,
     pub(crate) start: Arc<StartAgents>,
+    pub(crate) doctor: Arc<Doctor>,
     pub(crate) clock: Clock,
     pub(crate) sign_ins: SignIns,
     pub(crate) site: Site,
@@ -98,6 +101,8 @@ fn table() -> Table {
         .with(routes!(token::revoke))
         .with(routes!(admin::agents))
         .with(routes!(admin::presets))
+        .with(routes!(checkup::examine))
+        .with(routes!(checkup::checkup))
         .with(routes!(events::sse))
         .with(routes!(events::ws))
         .with(routes!(run::list))

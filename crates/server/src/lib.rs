@@ -2,6 +2,7 @@
 
 pub mod backup;
 mod clock;
+mod doctor;
 pub mod engine;
 pub mod error;
 mod events;
@@ -27,6 +28,7 @@ mod view;
 mod web;
 pub mod wire;
 
+pub use doctor::Doctor;
 pub use http::openapi;
 pub use rate::Rate;
 pub use serve::{Ready, SERVER_FILE, ServeError, TOKEN_FILE, serve};

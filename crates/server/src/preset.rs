@@ -1,6 +1,7 @@
 //! Presets: how well-known agents are started, and how much of the user's own configuration they keep.
 
 mod claude;
+mod known;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,8 @@ use storage::{NewBinding, Profile};
 
 use crate::error::{ApiError, Code};
 use crate::wire;
+
+pub(crate) use known::{Ability, Known, known};
 
 /// A known agent.
 #[derive(Clone, Debug)]
@@ -38,6 +41,11 @@ pub(crate) struct SetUp {
 /// What `preset` sets up in this profile; `own` is the binding's own folder.
 pub(crate) fn set_up(preset: &str, profile: Profile, own: &Path) -> SetUp {
     if preset == claude::NAME { claude::set_up(profile, own) } else { SetUp::default() }
+}
+
+/// The versions that a preset's agent was tried with, where that is known.
+pub(crate) fn versions(preset: &str) -> Option<agents::Versions> {
+    known(preset).and_then(|known| agents::Versions::new(known.versions))
 }
 
 /// All presets; the guide is the running program itself.
@@ -151,6 +159,11 @@ fn name_of(profile: Profile) -> &'static str {
 
 /// The built-in agent: its preset and its first handle.
 pub(crate) const GUIDE: &str = "guide";
+
+/// Whether a preset has this profile.
+pub(crate) fn has_profile(preset: &str, profile: Profile) -> bool {
+    presets(&[]).iter().any(|known| known.name == preset && known.profiles.contains(&profile))
+}
 
 /// The preset's name of a binding with a command of its own.
 pub(crate) const CUSTOM: &str = "custom";

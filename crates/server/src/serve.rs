@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::doctor::Doctor;
 use crate::engine::{Engine, Request, Rules};
 use crate::error::{ApiError, Code};
 use crate::events::{self, Hub};
@@ -93,32 +94,16 @@ pub async fn serve(
     let data = own(&settings.data)?;
     let token = owner_token(&data)?;
     let (listener, address) = listen(settings.network.listen()).await?;
-    let site = Site::new(settings.network, address);
+    let doctor = Arc::new(Doctor::new(&settings, Some(&data), data.join("agents").join("doctor")));
+    let site = Site::new(settings.network.clone(), address);
 
-    let start = StartAgents {
-        projects: Projects::new(&data, &settings.env, &settings.holder),
-        data: data.clone(),
-        env: settings.env,
-        sight: settings.sight,
-        memory_max: settings.memory_max,
-        time: settings.time,
-        guide: settings.guide.clone(),
-        tools: ToolAccess { tokens: Tokens::default(), site: site.clone(), bridge: settings.bridge },
-    };
+    let start = start_agents(&settings, &data, &site);
     make_way(&settings.holder, &start, &store).await?;
     first_start(&mut store, &settings.owner, &settings.guide, clock.now().wall)?;
     let owner = owner(&store)?;
     let link = owner_link(&mut store, &owner, &site, clock.now().wall)?;
-    let (tokens, reach, folders) = (start.tools.tokens.clone(), start.clone(), start.clone());
-    let rules = Rules {
-        limits: settings.limits,
-        pool: settings.pool,
-        cold: settings.cold,
-        max_recipients: settings.max_recipients,
-        reachable: Arc::new(move |binding| reach.reachable(binding)),
-        permission_ms: settings.permission_ms,
-        inside: Arc::new(move |binding, touches| folders.contains(binding, touches)),
-    };
+    let tokens = start.tools.tokens.clone();
+    let rules = rules(&settings, &start);
     let engine = recover(&mut store, &rules, clock)?;
     let (events_in, agent_events) = mpsc::channel(EVENTS_MAX);
     let agents = Agents::new(settings.holder, &start.records(), events_in);
@@ -136,6 +121,7 @@ pub async fn serve(
         readers,
         hub: hub.clone(),
         start: Arc::new(start),
+        doctor,
         clock,
         sign_ins: SignIns::new(),
         metrics: metrics.clone(),
@@ -159,6 +145,34 @@ pub async fn serve(
     Connections { hub, rounds, close, served }.end().await;
     let _ = std::fs::remove_file(data.join(SERVER_FILE));
     Ok(())
+}
+
+/// How processes are started.
+fn start_agents(settings: &Settings, data: &Path, site: &Site) -> StartAgents {
+    StartAgents {
+        projects: Projects::new(data, &settings.env, &settings.holder),
+        data: data.to_owned(),
+        env: settings.env.clone(),
+        sight: settings.sight,
+        memory_max: settings.memory_max,
+        time: settings.time,
+        guide: settings.guide.clone(),
+        tools: ToolAccess { tokens: Tokens::default(), site: site.clone(), bridge: settings.bridge.clone() },
+    }
+}
+
+/// What the engine goes by.
+fn rules(settings: &Settings, start: &StartAgents) -> Rules {
+    let (reach, folders) = (start.clone(), start.clone());
+    Rules {
+        limits: settings.limits,
+        pool: settings.pool,
+        cold: settings.cold,
+        max_recipients: settings.max_recipients,
+        reachable: Arc::new(move |binding| reach.reachable(binding)),
+        permission_ms: settings.permission_ms,
+        inside: Arc::new(move |binding, touches| folders.contains(binding, touches)),
+    }
 }
 
 /// The data folder's path, without what a killed server left there: its port may be anybody's by now.

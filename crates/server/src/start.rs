@@ -97,7 +97,8 @@ impl StartAgents {
 
     fn spec(&self, binding: &Binding, system_prompt: Option<String>) -> Spec {
         let wishes = wishes(&binding.spec.env);
-        let SetUp { env, manner, files } = self.set_up(binding);
+        let SetUp { env, mut manner, files } = self.set_up(binding);
+        manner.versions = preset::versions(&binding.spec.preset);
         let env: Vec<(String, Own)> =
             env.into_iter().map(|(name, value)| (name, Own::Value(value))).collect();
         Spec {

@@ -1,5 +1,6 @@
 //! The only wire types: what the API takes and gives, as JSON.
 
+mod checkup;
 mod event;
 mod health;
 mod identity;
@@ -15,6 +16,7 @@ use delivery::model::{Policy, SessionPolicy, WhenCold};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub use self::checkup::*;
 pub use self::event::{AgentActivity, Bound, ChannelInfo, Event, Happened, Reason, RunState};
 pub use self::health::*;
 pub use self::identity::*;

@@ -94,6 +94,12 @@ impl Session {
             ));
             return;
         }
+        if let (Some(tried), Some(agent)) = (&self.manner.versions, &answer.agent)
+            && !tried.hold(agent)
+        {
+            let agent = self.shown(agent, SHORT_CHARS_MAX);
+            self.started.notices.push(format!("the agent is version {agent}; it was tried with {tried}"));
+        }
         self.mcp = answer.mcp;
         self.stored = answer.stored;
         self.started.steering = answer.steering;

@@ -63,6 +63,7 @@ fn answers_of_the_schema_are_read() {
         initialized(&raw(&plain)),
         Some(Initialized {
             version: 1,
+            agent: None,
             takes_system_prompt: false,
             mcp: McpOver::Stdio,
             stored: Stored::default(),
@@ -73,6 +74,7 @@ fn answers_of_the_schema_are_read() {
         "protocolVersion": 1,
         "agentCapabilities": {"_meta": {"x": {}}, "loadSession": true, "mcpCapabilities": {"http": true, "sse": true},
             "sessionCapabilities": {"fork": {}, "list": {}, "resume": {}, "systemPrompt": {"mode": {}}}},
+        "agentInfo": {"name": "claude-agent-acp", "version": "0.101.0"},
         "authMethods": [],
         "_meta": {"steering": {"supported": true}},
     });
@@ -80,6 +82,7 @@ fn answers_of_the_schema_are_read() {
         initialized(&raw(&claude)),
         Some(Initialized {
             version: 1,
+            agent: Some("0.101.0".to_owned()),
             takes_system_prompt: true,
             mcp: McpOver::Http,
             stored: Stored { load: true, resume: true, list: true },
@@ -92,6 +95,7 @@ fn answers_of_the_schema_are_read() {
         initialized(&raw(&null)),
         Some(Initialized {
             version: 2,
+            agent: None,
             takes_system_prompt: false,
             mcp: McpOver::Stdio,
             stored: Stored::default(),

@@ -13,6 +13,8 @@ use crate::message::{Stop, Turn, Update, Usage};
 pub(crate) struct Initialized {
     /// Version of the protocol that the agent speaks.
     pub(crate) version: u64,
+    /// Its own version.
+    pub(crate) agent: Option<String>,
     /// Whether `session/new` takes a system prompt.
     pub(crate) takes_system_prompt: bool,
     /// How it reaches tool servers.
@@ -51,8 +53,14 @@ pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
         protocol_version: u64,
         #[serde(borrow)]
         agent_capabilities: Option<&'a RawValue>,
+        #[serde(borrow)]
+        agent_info: Option<&'a RawValue>,
         #[serde(borrow, rename = "_meta")]
         meta: Option<&'a RawValue>,
+    }
+    #[derive(Deserialize)]
+    struct Info {
+        version: String,
     }
     #[derive(Deserialize, Default)]
     #[serde(rename_all = "camelCase", default)]
@@ -88,7 +96,9 @@ pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
     };
     let takes_system_prompt = session.system_prompt.is_some();
     let steering = answer.meta.is_some_and(super::steer::is_offered);
-    Some(Initialized { version: answer.protocol_version, takes_system_prompt, mcp, stored, steering })
+    let info: Option<Info> = answer.agent_info.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let agent = info.map(|info| info.version);
+    Some(Initialized { version: answer.protocol_version, agent, takes_system_prompt, mcp, stored, steering })
 }
 
 /// How a session lets its model be set.

@@ -40,16 +40,13 @@ async fn an_agent_tells_what_it_is_and_can() {
     assert_eq!(probe(&world, &json!({})).await, Ok(plain()));
 
     let told = json!({"agentInfo": {"version": "2.6.0"}, "authMethods": [{"id": "key", "name": "A key"}]});
-    let modes =
-        json!({"modes": {"currentModeId": "auto", "availableModes": [{"id": "auto"}, {"id": "ask"}]}});
     let status = json!({"authStatus": {"kind": "api_key", "label": "A key of somebody's"}});
     let script = json!({
-        "store": true, "reload": ["load", "resume"], "system_prompt": true, "steering": true, "mcp_http": true,
+        "store": true, "reload": ["load", "resume"], "system_prompt": true, "steering": true, "mcp_http": true, "modes": ["auto", "ask"],
         "initialize": [{"result": told}],
         "new": [
             {"request": {"method": "fs/read_text_file", "params": {"path": "/etc/hostname"}}},
             {"notify": {"method": "_auth/status_update", "params": status}},
-            {"result": modes},
         ],
     });
     let seen = Seen {

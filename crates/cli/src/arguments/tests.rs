@@ -123,6 +123,10 @@ fn agent_commands_are_understood() {
         &["agent", "list", "--channel", "general"],
         &["agent", "list", "--wide"],
         &["agent", "presets"],
+        &["agent", "presets", "--quick"],
+        &["agent", "login", "claude", "--method", "console-login"],
+        &["doctor"],
+        &["doctor", "claude", "codex", "--json"],
         &["agent", "remove", "bot", "--channel", "general"],
         &["agent", "fresh", "bot", "--channel", "general"],
     ] {

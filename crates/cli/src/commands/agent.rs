@@ -1,7 +1,9 @@
 //! `highwater agent`: binds agents to channels, lists them, starts them fresh, removes them.
 
 mod limits;
+mod login;
 mod policy;
+mod presets;
 
 use std::path::PathBuf;
 
@@ -23,8 +25,8 @@ pub(crate) enum Agent {
     Add(Box<Add>),
     /// List the agents of all channels, or of one
     List(List),
-    /// List the presets that agent add knows
-    Presets(Format),
+    Presets(presets::Presets),
+    Login(login::Login),
     Policy(Box<policy::Policy>),
     Limits(limits::Limits),
     /// Remove an agent from a channel; what it wrote stays
@@ -183,10 +185,8 @@ impl Agent {
                 let agents: Vec<wire::Agent> = context.client()?.call(&call)?;
                 format.print(&agents, |agents| if wide { list_wide(agents) } else { list(agents) })
             }
-            Self::Presets(format) => {
-                let presets: Vec<wire::Preset> = context.client()?.call(&Call::get(&["presets"]))?;
-                format.print(&presets, |presets| list_presets(presets))
-            }
+            Self::Presets(command) => command.run(context),
+            Self::Login(command) => command.run(context),
             Self::Policy(command) => command.run(context),
             Self::Limits(command) => command.run(context),
             Self::Remove(Place { handle, channel, format }) => {
@@ -333,30 +333,6 @@ fn install_of<'a>(presets: &'a [wire::Preset], name: &str) -> Option<&'a str> {
     presets.iter().find(|preset| preset.name == name && !preset.found)?.install.as_deref()
 }
 
-/// Presets as a table, and how those are installed that were not found.
-fn list_presets(presets: &[wire::Preset]) -> String {
-    let rows: Vec<_> = presets
-        .iter()
-        .map(|preset| {
-            let found = if preset.found { "yes" } else { "no" };
-            let profiles: Vec<&str> = preset.profiles.iter().map(|profile| profile_word(*profile)).collect();
-            let command = preset.command.join(" ");
-            [preset.name.clone(), found.to_owned(), profiles.join(", "), preset.title.clone(), command]
-        })
-        .collect();
-    let head = ["PRESET", "FOUND", "PROFILES", "WHAT", "COMMAND"];
-    let mut text = display::table(head, &rows, "no presets");
-    let missing = presets.iter().filter_map(|preset| Some((preset, install_of(presets, &preset.name)?)));
-    for (at, (preset, install)) in missing.enumerate() {
-        if at == 0 {
-            text.push_str("\nWhat was not found can be installed on the server's machine with:\n");
-        }
-        text.push_str(&display::line(&format!("  {:<9} {install}", preset.name)));
-        text.push('\n');
-    }
-    text
-}
-
 fn place(agent: &wire::Agent) -> String {
     display::line(&format!("@{} of {}", agent.handle, agent.channel))
 }
@@ -365,7 +341,7 @@ fn command(agent: &wire::Agent) -> String {
     display::line(&agent.command.join(" "))
 }
 
-fn profile_word(profile: wire::Profile) -> &'static str {
+pub(super) fn profile_word(profile: wire::Profile) -> &'static str {
     match profile {
         wire::Profile::Own => "own",
         wire::Profile::Tidy => "tidy",

@@ -68,7 +68,7 @@ impl Serve {
 }
 
 /// The binary's own programs.
-fn programs() -> Result<Programs, Failure> {
+pub(super) fn programs() -> Result<Programs, Failure> {
     let path = std::env::current_exe()
         .map_err(|error| Failure::new(Kind::Internal, format!("the path of this program: {error}")))?;
     let path = input::path_text(&path)?;

@@ -7,6 +7,8 @@ mod bad_input;
 #[cfg(test)]
 mod crashes;
 #[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod events;
 #[cfg(test)]
 mod faults;

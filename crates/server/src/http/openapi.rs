@@ -40,10 +40,11 @@ const TAGS: [(&str, &str); 12] = [
 ];
 
 /// What the parameters in addresses are.
-const PARAMETERS: [(&str, &str); 8] = [
+const PARAMETERS: [(&str, &str); 9] = [
     ("channel", "Name of the channel"),
     ("person", "Name of the person"),
     ("handle", "Handle of the agent, without `@`"),
+    ("preset", "Name of the preset"),
     ("message", "Id of the message"),
     ("run", "Id of the run"),
     ("permission", "Id of the permission card"),

@@ -53,7 +53,11 @@ pub(super) fn set_up(profile: Profile, own: &Path) -> SetUp {
         Profile::Own => SetUp { manner: Manner { mode, ..Manner::default() }, ..SetUp::default() },
         Profile::Tidy => SetUp {
             env: variables(TIDY),
-            manner: Manner { mode, meta: meta(&json!({"title": TITLE, "promptSuggestions": false})) },
+            manner: Manner {
+                mode,
+                meta: meta(&json!({"title": TITLE, "promptSuggestions": false})),
+                ..Manner::default()
+            },
             files: Vec::new(),
         },
         Profile::Lean => {
@@ -69,7 +73,8 @@ pub(super) fn set_up(profile: Profile, own: &Path) -> SetUp {
                 "skills": [],
                 "strictMcpConfig": true,
             });
-            SetUp { env, manner: Manner { mode, meta: meta(&options) }, files: vec![settings(&folder)] }
+            let manner = Manner { mode, meta: meta(&options), ..Manner::default() };
+            SetUp { env, manner, files: vec![settings(&folder)] }
         }
     }
 }

@@ -9,6 +9,7 @@
 //! | `version` | protocol version that it answers; default 1 |
 //! | `system_prompt` | true: it advertises `sessionCapabilities.systemPrompt` |
 //! | `models` | `{"by": "config_option" or "set_model", "names": [..]}`: its models; others are refused |
+//! | `modes` | its permission modes, of which the first is the present one; others are refused; without them it does not know what that is |
 //! | `mcp_http` | true: it advertises `mcpCapabilities.http`; else it starts tool servers as programs |
 //! | `store` | true or a folder: it keeps its sessions there (true: in `.scripted-sessions` where it works) and can reload them |
 //! | `reload` | how: some of `load`, `resume`, `list`; default `["load"]` with a store, else none |

@@ -125,6 +125,10 @@ impl Player {
                 self.set_model(&message["id"], &params["value"]);
                 return;
             }
+            Some("session/set_mode") if !self.modes().is_empty() => {
+                self.set_mode(&message["id"], &params["modeId"]);
+                return;
+            }
             Some("session/set_model") => {
                 self.set_model(&message["id"], &params["modelId"]);
                 return;
@@ -224,6 +228,10 @@ impl Player {
         let mut opened = json!({ "sessionId": self.session });
         let models = self.script.field("models");
         let names = self.models();
+        let modes: Vec<Value> = self.modes().iter().map(|mode| json!({ "id": mode, "name": mode })).collect();
+        if let Some(first) = modes.first() {
+            opened["modes"] = json!({ "currentModeId": first["id"], "availableModes": modes });
+        }
         match models["by"].as_str() {
             Some("config_option") => {
                 let options: Vec<Value> =
@@ -246,6 +254,17 @@ impl Player {
 
     fn models(&self) -> Vec<Value> {
         self.script.field("models")["names"].as_array().cloned().unwrap_or_default()
+    }
+
+    fn modes(&self) -> Vec<Value> {
+        self.script.field("modes").as_array().cloned().unwrap_or_default()
+    }
+
+    fn set_mode(&self, id: &Value, name: &Value) {
+        let known = self.modes().contains(name);
+        let error = json!({ "code": -32602, "message": format!("no mode {name}") });
+        let (field, answer) = if known { ("result", json!({})) } else { ("error", error) };
+        line::write(&json!({ "jsonrpc": "2.0", "id": id, field: answer }));
     }
 
     fn set_model(&self, id: &Value, name: &Value) {

@@ -9,11 +9,12 @@ pub(crate) struct Script {
 }
 
 /// The fields that a script may have.
-const FIELDS: [&str; 19] = [
+const FIELDS: [&str; 20] = [
     "native",
     "version",
     "system_prompt",
     "models",
+    "modes",
     "mcp_http",
     "store",
     "reload",

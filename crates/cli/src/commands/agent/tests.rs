@@ -2,7 +2,7 @@
 
 use server::wire;
 
-use super::{example, list, list_presets, list_wide, state, variable};
+use super::{example, list, list_wide, state, variable};
 
 #[test]
 fn agents_are_listed() {
@@ -54,41 +54,6 @@ fn what_keeps_an_agent_is_its_state() {
     check(wire::Agent { hold: hold.clone(), ..example() }, "held since r2");
     check(wire::Agent { hold, paused_at, reachable: false, ..example() }, "not reachable");
     check(wire::Agent { state: "saved".to_owned(), ..example() }, "saved, reloads at next mention");
-}
-
-#[test]
-fn presets_are_listed_with_how_to_install_what_is_missing() {
-    let guide = wire::Preset {
-        name: "guide".to_owned(),
-        title: "the built-in guide".to_owned(),
-        command: vec!["highwater".to_owned(), "guide".to_owned()],
-        found: true,
-        install: None,
-        profiles: vec![wire::Profile::Own],
-    };
-    let other = wire::Preset {
-        name: "other".to_owned(),
-        title: "another".to_owned(),
-        command: vec!["other".to_owned()],
-        found: true,
-        install: Some("npm install -g other@1".to_owned()),
-        profiles: vec![wire::Profile::Tidy, wire::Profile::Own],
-    };
-    let table = |found: &str| {
-        format!(
-            "\
-PRESET  FOUND  PROFILES   WHAT                COMMAND
-guide   yes    own        the built-in guide  highwater guide
-other   {found:<3}    tidy, own  another             other
-"
-        )
-    };
-    assert_eq!(list_presets(&[guide.clone(), other.clone()]), table("yes"));
-    let missing = "
-What was not found can be installed on the server's machine with:
-  other     npm install -g other@1
-";
-    assert_eq!(list_presets(&[guide, wire::Preset { found: false, ..other }]), table("no") + missing);
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub(super) fn agents() -> Vec<Row> {
         row("remove_agent", "private", "+----..--+..", of_agent),
         row("start_fresh", "private", "++++-..-+-..", of_agent),
         row("list_presets", "", "+--------+--", |_| ask()),
+        row("check_up", "", "+--------+--", |_| ask()),
+        row("examine_preset", "", "+--------+--", |_| ask().at("preset", "guide")),
     ]
 }
 
