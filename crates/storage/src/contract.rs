@@ -17,6 +17,7 @@ pub(crate) mod sequence;
 pub(crate) mod sessions;
 pub(crate) mod transactions;
 pub(crate) mod transfers;
+pub(crate) mod usage;
 pub(crate) mod watermarks;
 
 use std::fmt::Debug;
@@ -213,7 +214,7 @@ impl<'a> World<'a> {
 }
 
 pub(crate) fn ending(status: RunStatus) -> Ending {
-    Ending { status, error: None, usage: None, told: None }
+    Ending { status, error: None, told: None }
 }
 
 /// A turn that shows these lines, in their first revision.

@@ -17,6 +17,6 @@ pub use sqlite::{
     Backup, Migrated, Present, Progress, Reader, Sqlite, back_up, database_bytes, draft, in_use, restore,
 };
 pub use store::{
-    Read, ReadIdentity, ReadLife, ReadPermission, ReadProject, ReadTransfer, Store, StoreIdentity, StoreLife,
-    StorePermission, StoreProject, StoreTransfer, Which,
+    Read, ReadIdentity, ReadLife, ReadPermission, ReadProject, ReadTransfer, ReadUsage, Store, StoreIdentity,
+    StoreLife, StorePermission, StoreProject, StoreTransfer, StoreUsage, Which,
 };

@@ -57,6 +57,8 @@ pub enum Change {
     RunStarted(RunId),
     /// A run ended.
     RunEnded(RunId),
+    /// Something else is known of what a run took.
+    RunUsage(RunId),
     /// A run has one more step, of this number.
     RunStep(RunId, u64),
     /// A run's agent asked for a permission: the step of this number.
@@ -90,6 +92,7 @@ pub(crate) enum ChangeKind {
     RunQueued,
     RunStarted,
     RunEnded,
+    RunUsage,
     RunStep,
     Permission,
     PermissionAsked,

@@ -5,6 +5,7 @@ mod life;
 mod permission;
 mod project;
 mod transfer;
+mod usage;
 
 use std::ops::Range;
 
@@ -20,6 +21,7 @@ pub use self::life::*;
 pub use self::permission::*;
 pub use self::project::*;
 pub use self::transfer::*;
+pub use self::usage::*;
 
 /// Bytes of a message's text at most.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -234,21 +236,6 @@ impl RunStatus {
     }
 }
 
-/// Tokens that a turn used, as far as the agent tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Uncached input tokens.
-    pub input: Option<u64>,
-    /// Output tokens.
-    pub output: Option<u64>,
-    /// Input tokens read from the provider's cache.
-    pub cached_read: Option<u64>,
-    /// Input tokens written to the provider's cache.
-    pub cached_write: Option<u64>,
-    /// Total, as the agent says.
-    pub total: Option<u64>,
-}
-
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -272,7 +259,7 @@ pub struct Run {
     pub ended_at: Option<Timestamp>,
     /// What was staged, once it was.
     pub staged: Option<Staged>,
-    /// Usage, once it ended.
+    /// What its turns took, as far as it was told.
     pub usage: Option<Usage>,
     /// The run that this one tries again, by hand.
     pub retry_of: Option<RunId>,
@@ -371,8 +358,6 @@ pub struct Ending {
     pub status: RunStatus,
     /// The reason of a failure or decline.
     pub error: Option<String>,
-    /// Usage, if it is known.
-    pub usage: Option<Usage>,
     /// What the session was told by now, as JSON; `None` leaves it.
     pub told: Option<String>,
 }

@@ -24,6 +24,7 @@ mod showing;
 mod staged;
 mod thread;
 mod transfer;
+mod usage;
 mod value;
 mod watermark;
 mod write;

@@ -5,6 +5,7 @@ mod life;
 mod permission;
 mod project;
 mod transfer;
+mod usage;
 
 use delivery::model::{BindingId, ChannelId, Epoch, Key, MessageId, NativeId, RunId};
 use delivery::{Timestamp, Watermark};
@@ -14,12 +15,13 @@ pub use self::life::{ReadLife, StoreLife};
 pub use self::permission::{ReadPermission, StorePermission, Which};
 pub use self::project::{ReadProject, StoreProject};
 pub use self::transfer::{ReadTransfer, StoreTransfer};
+pub use self::usage::{ReadUsage, StoreUsage};
 use crate::Error;
 use crate::record::*;
 use crate::{LogEntry, LogSpan};
 
 /// What can be asked of a store. Lists come oldest first unless said otherwise.
-pub trait Read: ReadIdentity + ReadLife + ReadPermission + ReadProject + ReadTransfer {
+pub trait Read: ReadIdentity + ReadLife + ReadPermission + ReadProject + ReadTransfer + ReadUsage {
     /// A channel by name.
     fn channel(&self, name: &str) -> Result<Channel, Error>;
     /// A channel by id.
@@ -123,7 +125,9 @@ pub trait Read: ReadIdentity + ReadLife + ReadPermission + ReadProject + ReadTra
 
 /// What can be changed in a store. Each call is atomic by itself; [`Store::atomic`] joins several. A call that changes
 /// channels, people, bindings, messages or runs adds the entry of the log that tells of it.
-pub trait Store: Read + StoreIdentity + StoreLife + StorePermission + StoreProject + StoreTransfer {
+pub trait Store:
+    Read + StoreIdentity + StoreLife + StorePermission + StoreProject + StoreTransfer + StoreUsage
+{
     /// Runs `work` in one durable transaction: all of it or nothing. Inside another one it is a savepoint: its
     /// failure undoes its own part alone. Durable when the outermost one has returned `Ok`.
     fn atomic(&mut self, work: &mut dyn FnMut(&mut dyn Store) -> Result<(), Error>) -> Result<(), Error>;

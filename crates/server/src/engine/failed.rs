@@ -71,7 +71,7 @@ impl Engine {
                 self.after(key, &store.binding(&key.binding)?)
             }
         };
-        let ending = Ending { status, error: Some(reason), usage: None, told: None };
+        let ending = Ending { status, error: Some(reason), told: None };
         self.settle(store, key, &ending, after, now)?;
         match (status, fault) {
             (RunStatus::Failed, Fault::Invalid) => self.replace_if_poisoned(store, key, &run, now),

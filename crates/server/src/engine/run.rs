@@ -207,7 +207,7 @@ impl Engine {
         reason: &str,
         now: Now,
     ) -> Result<(), ApiError> {
-        let ending = Ending { status, error: Some(reason.to_owned()), usage: None, told: None };
+        let ending = Ending { status, error: Some(reason.to_owned()), told: None };
         self.end_permissions(store, &run.id, status, now)?;
         store.end_run(&run.id, &ending, now.wall)?;
         self.touched = true;

@@ -31,6 +31,7 @@ fn told(entry: &LogEntry) -> String {
         Change::RunQueued(id) => format!("{id} queued"),
         Change::RunStarted(id) => format!("{id} started"),
         Change::RunEnded(id) => format!("{id} ended"),
+        Change::RunUsage(id) => format!("{id} took something else"),
         Change::RunStep(id, n) => format!("{id} step {n}"),
         Change::Permission(id, n) => format!("{id} permission {n}"),
         Change::PermissionAsked(id) => format!("{id} asked"),

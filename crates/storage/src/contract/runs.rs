@@ -54,10 +54,17 @@ fn a_run_from_mention_to_answer(store: &mut dyn Store) {
     expected.staged = Some(turn);
     check("running", world.store.run(&run).unwrap(), expected.clone());
 
-    let usage =
-        Usage { input: Some(5), output: Some(6), cached_read: Some(7), cached_write: None, total: Some(18) };
-    let ending =
-        Ending { usage: Some(usage), error: Some("no reason".to_owned()), ..ending(RunStatus::Declined) };
+    let usage = Usage {
+        input: Some(5),
+        output: Some(6),
+        cached_read: Some(7),
+        cached_write: None,
+        total: Some(18),
+        cost: None,
+    };
+    let took = TurnUsage { usage, source: Some(UsageSource::Agent), ..TurnUsage::default() };
+    world.store.add_turn(&run, &took, at(6)).unwrap();
+    let ending = Ending { error: Some("no reason".to_owned()), ..ending(RunStatus::Declined) };
     check("counts", world.store.end_run(&run, &ending, at(6)).unwrap(), true);
     expected.status = RunStatus::Declined;
     expected.error = Some("no reason".to_owned());

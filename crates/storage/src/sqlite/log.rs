@@ -109,6 +109,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
         ChangeKind::RunQueued => Change::RunQueued(id::<RunId>(row, 5)?),
         ChangeKind::RunStarted => Change::RunStarted(id::<RunId>(row, 5)?),
         ChangeKind::RunEnded => Change::RunEnded(id::<RunId>(row, 5)?),
+        ChangeKind::RunUsage => Change::RunUsage(id::<RunId>(row, 5)?),
         ChangeKind::RunStep => Change::RunStep(id::<RunId>(row, 5)?, value(row, 6)?),
         ChangeKind::Permission => Change::Permission(id::<RunId>(row, 5)?, value(row, 6)?),
         ChangeKind::PermissionAsked => Change::PermissionAsked(id::<PermissionId>(row, 9)?),

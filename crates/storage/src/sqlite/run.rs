@@ -184,10 +184,10 @@ pub(super) fn end(db: &Connection, id: &RunId, ending: &Ending, at: Timestamp) -
         return Ok(false);
     }
     let mut end = db.prepare_cached(
-        "UPDATE run SET status = ?2, error = ?3, usage = ?4, ended_at = ?5, again_at = NULL, again_why = NULL
+        "UPDATE run SET status = ?2, error = ?3, ended_at = ?4, again_at = NULL, again_why = NULL
              WHERE id = ?1",
     )?;
-    end.execute((run.row, Word(ending.status), &ending.error, ending.usage.map(Json), Time(at)))?;
+    end.execute((run.row, Word(ending.status), &ending.error, Time(at)))?;
     tell(db, (run.channel, run.row), ChangeKind::RunEnded, at)?;
     let Some(staged) = staged::outcome(db, run.row)? else { return Ok(false) };
     if session::lease(db, run.binding)? != Some(staged.epoch) {

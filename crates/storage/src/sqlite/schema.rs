@@ -19,6 +19,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009_run_life.sql"),
     include_str!("migrations/0010_memory.sql"),
     include_str!("migrations/0011_profile.sql"),
+    include_str!("migrations/0012_usage.sql"),
 ];
 
 /// Brings a database up to the newest of `migrations`, which are [`MIGRATIONS`] but for tests.

@@ -94,6 +94,7 @@ contract![
     deliveries,
     transactions,
     transfers,
+    usage,
     sequence,
     logs,
 ];

@@ -5,8 +5,8 @@ use delivery::{Author, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::reader::Connected;
-use super::value::{Json, RowId, Time, Word, folded, not_found};
-use super::{Sqlite, binding, channel, member, membership, run, search};
+use super::value::{RowId, Time, Word, folded, not_found};
+use super::{Sqlite, binding, channel, member, membership, run, search, usage};
 use crate::log::ChangeKind;
 use crate::record::*;
 use crate::{Error, ReadTransfer, StoreTransfer, TEXT_BYTES_MAX};
@@ -225,8 +225,8 @@ fn bring_run(db: &Connection, new: &BroughtRun) -> Result<RunId, Error> {
         new.posted.iter().map(|posted| message_of(db, channel, *posted)).collect();
     let posted = posted?;
     let mut insert = db.prepare_cached(
-        "INSERT INTO run (channel, binding, message, status, error, created_at, started_at, ended_at, usage, retry_of)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT INTO run (channel, binding, message, status, error, created_at, started_at, ended_at, retry_of)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
     let row = insert.insert((
         channel,
@@ -237,9 +237,14 @@ fn bring_run(db: &Connection, new: &BroughtRun) -> Result<RunId, Error> {
         Time(new.created_at),
         new.started_at.map(Time),
         Time(new.ended_at),
-        new.usage.map(Json),
         retry_of,
     ))?;
+    if new.started_at.is_some() {
+        let source = new.usage.map(|_| UsageSource::Agent);
+        let took = TurnUsage { usage: new.usage.unwrap_or_default(), source, ..TurnUsage::default() };
+        usage::add(db, row, &took, new.ended_at)?;
+        usage::keep_sum(db, row)?;
+    }
     let mut update = db.prepare_cached("UPDATE message SET run = ?2 WHERE id = ?1")?;
     for message in posted {
         update.execute((message, row))?;

@@ -202,7 +202,7 @@ impl World {
     }
 
     pub(super) fn end(&self, run: &RunId) {
-        let ending = Ending { status: RunStatus::Succeeded, error: None, usage: None, told: None };
+        let ending = Ending { status: RunStatus::Succeeded, error: None, told: None };
         self.store().end_run(run, &ending, AT).unwrap();
         self.told(());
     }

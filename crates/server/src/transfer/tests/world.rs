@@ -218,7 +218,8 @@ impl World {
         };
         let now = self.now();
         self.store.append(&new, now).unwrap();
-        let ending = Ending { status, error, usage, told: None };
+        let took = TurnUsage { usage: usage.unwrap_or_default(), source: usage.map(|_| UsageSource::Agent), ..TurnUsage::default() };
+        let ending = Ending { status, error, told: None };
         let now = self.now();
         self.store.end_run(&run, &ending, now).unwrap();
         run

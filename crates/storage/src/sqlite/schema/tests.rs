@@ -35,6 +35,7 @@ const FILLED: &[(usize, &str)] = &[
     (7, include_str!("tests/filled_0007.sql")),
     (8, include_str!("tests/filled_0008.sql")),
     (9, include_str!("tests/filled_0009.sql")),
+    (12, include_str!("tests/filled_0012.sql")),
 ];
 
 #[test]

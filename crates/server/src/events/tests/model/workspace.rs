@@ -274,7 +274,7 @@ impl Workspace {
                     true => (RunStatus::Succeeded, None),
                     false => (RunStatus::Failed, Some("it broke".to_owned())),
                 };
-                let ending = Ending { status, error, usage: None, told: None };
+                let ending = Ending { status, error, told: None };
                 self.store.end_run(&pick(&self.runs, n)?, &ending, at).ok()?;
             }
             _ => unreachable!("it changes who sees what"),
