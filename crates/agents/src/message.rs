@@ -13,8 +13,10 @@ use crate::redact::Secrets;
 use crate::version::Versions;
 
 mod ask;
+mod usage;
 
 pub use ask::*;
+pub use usage::*;
 
 /// How to run one agent.
 #[derive(Clone)]
@@ -432,6 +434,8 @@ pub enum Update {
     Plan(String),
     /// How full the context is, in tokens.
     Used(u64),
+    /// What the session has cost by now, by the agent's own count.
+    Cost(Money),
     /// The agent says that it compacted its context.
     Compacted,
     /// A permission was asked that nobody can be asked about, and a reject option was chosen.
@@ -482,19 +486,4 @@ pub enum Stop {
     MaxRequests,
     /// The model refused.
     Refusal,
-}
-
-/// Tokens of a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Uncached input.
-    pub input: u64,
-    /// Output.
-    pub output: u64,
-    /// Read from the provider's cache.
-    pub cached_read: Option<u64>,
-    /// Written to it.
-    pub cached_write: Option<u64>,
-    /// Total.
-    pub total: u64,
 }

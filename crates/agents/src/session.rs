@@ -393,12 +393,16 @@ impl Session {
             },
             Update::Plan(plan) => Update::Plan(self.shown(&plan, PLAN_CHARS_MAX)),
             update @ (Update::Used(_)
+            | Update::Cost(_)
             | Update::Compacted
             | Update::Notice(_)
             | Update::PermissionRejected { .. }
             | Update::Other) => update,
         };
         self.show(update);
+        if let Some(cost) = wire::cost(params) {
+            self.show(Update::Cost(cost));
+        }
     }
 
     /// Tells an update of the turn in flight; between turns there is nobody to tell.

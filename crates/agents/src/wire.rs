@@ -19,6 +19,7 @@ mod steer;
 #[cfg(test)]
 mod tests;
 mod told;
+mod usage;
 
 pub(crate) use call::*;
 pub(crate) use mend::*;
@@ -26,6 +27,7 @@ pub(crate) use permission::*;
 pub(crate) use replayed::*;
 pub(crate) use steer::{STEERING, Steer, injected};
 pub(crate) use told::*;
+pub(crate) use usage::cost;
 
 /// Bytes of an id of the agent's own requests, which is sent back to it.
 const ID_BYTES_MAX: usize = 1024;

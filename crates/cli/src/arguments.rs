@@ -6,7 +6,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
     agent, backup, channel, completions, delete, doctor, edit, export, history, import, invite, man, openapi,
-    pause, permission, person, post, project, render, restore, run, search, serve, sim, tail, token,
+    pause, permission, person, post, project, render, restore, run, search, serve, sim, tail, token, usage,
     watermarks, worktree,
 };
 use crate::config::Env;
@@ -50,6 +50,7 @@ enum Command {
     Delete(delete::Delete),
     #[command(subcommand)]
     Run(run::Run),
+    Usage(usage::Usage),
     #[command(subcommand)]
     Permission(permission::Permission),
     Pause(pause::Pause),
@@ -88,6 +89,7 @@ impl Arguments {
             Command::Edit(command) => command.run(&context),
             Command::Delete(command) => command.run(&context),
             Command::Run(command) => command.run(&context),
+            Command::Usage(command) => command.run(&context),
             Command::Permission(command) => command.run(&context),
             Command::Pause(command) => command.run(&context),
             Command::Resume(command) => command.run(&context),

@@ -26,6 +26,7 @@ pub(crate) mod serve;
 pub(crate) mod sim;
 pub(crate) mod tail;
 pub(crate) mod token;
+pub(crate) mod usage;
 pub(crate) mod watermarks;
 pub(crate) mod worktree;
 

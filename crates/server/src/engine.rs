@@ -29,6 +29,7 @@ mod steer;
 mod tally;
 mod tool;
 mod turn;
+mod usage;
 mod wake;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -57,7 +58,7 @@ pub(crate) use self::request::key_of;
 pub use self::request::{Board, Brought, Post, Reply, Request, Spool};
 pub use self::rules::RulesChange;
 pub use self::steer::Steer;
-pub use self::tally::{Ended, Tally, Tokens};
+pub use self::tally::{Ended, Tally, Tokens, Turns};
 pub use self::tool::{ActivityFacts, Tool, ToolCall, WorktreeOf};
 use crate::error::{ApiError, Code};
 use crate::settings::Cold;
@@ -264,6 +265,10 @@ struct LiveTurn {
     fetched: tool::Fetched,
     /// By whom it is steered.
     steering: steer::Steering,
+    /// What the agent answered that it took.
+    told: Option<agents::Usage>,
+    /// What it added to the agent's own count of money, in millionths.
+    spent: Option<(u64, storage::Currency)>,
 }
 
 /// Whether work is taken on.

@@ -19,6 +19,7 @@ mod table;
 mod thread;
 mod token;
 mod transfer;
+mod usage;
 mod watermark;
 mod worktree;
 
@@ -109,6 +110,7 @@ fn table() -> Table {
         .with(routes!(run::show))
         .with(routes!(run::cancel))
         .with(routes!(run::retry))
+        .with(routes!(usage::show))
         .with(routes!(permission::list))
         .with(routes!(permission::show))
         .with(routes!(permission::answer))

@@ -3,6 +3,7 @@
 //! No label holds anything that people chose: routes are templates, and everything else is one of a few words.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
@@ -52,6 +53,11 @@ struct Kind {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Telling {
+    told: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Process {
     state: &'static str,
 }
@@ -65,6 +71,8 @@ pub(crate) struct Metrics {
     posts: Counter,
     runs: Family<Outcome, Counter>,
     tokens: Family<Kind, Counter>,
+    cost: Counter<f64, AtomicU64>,
+    turns_ended: Family<Telling, Counter>,
     turns: Counter,
     prompt_bytes: Counter,
     batch_size: Histogram,
@@ -85,6 +93,8 @@ impl Metrics {
             posts: Counter::default(),
             runs: Family::default(),
             tokens: Family::default(),
+            cost: Counter::default(),
+            turns_ended: Family::default(),
             turns: Counter::default(),
             prompt_bytes: Counter::default(),
             batch_size: Histogram::new(BATCH_SIZES),
@@ -114,6 +124,17 @@ impl Metrics {
         all.register("posts", "Messages that people posted", self.posts.clone());
         all.register("runs", "Runs that ended, by outcome", self.runs.clone());
         all.register("tokens", "Tokens that agents reported", self.tokens.clone());
+        all.register_with_unit(
+            "cost",
+            "Money that agents reported, or tokens at list prices; dollars alone",
+            Unit::Other("dollars".to_owned()),
+            self.cost.clone(),
+        );
+        all.register(
+            "turns_ended",
+            "Turns that ended, by whether it was told what they took",
+            self.turns_ended.clone(),
+        );
         all.register("turns", "Prompts that were sent to agents", self.turns.clone());
         all.register_with_unit(
             "prompt",
@@ -188,6 +209,11 @@ impl Metrics {
         ] {
             self.tokens.get_or_create(&Kind { kind }).inc_by(count);
         }
+        self.cost.inc_by(dollars(more(before.cost_usd_micros, after.cost_usd_micros)));
+        let (old, new) = (before.turns, after.turns);
+        for (told, count) in [("yes", more(old.told, new.told)), ("no", more(old.untold, new.untold))] {
+            self.turns_ended.get_or_create(&Telling { told }).inc_by(count);
+        }
     }
 
     /// All of it as text, with how processes, queues, readers and the database stand now.
@@ -222,6 +248,11 @@ impl Metrics {
 
 fn gauge(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure to watch; the exact sums are in the database")]
+fn dollars(micros: u64) -> f64 {
+    micros as f64 / 1e6
 }
 
 /// A method by name; anybody may make one up, which must not make a series of its own.

@@ -94,6 +94,15 @@ pub(crate) fn presets(guide: &[String]) -> Vec<Preset> {
 /// The profiles of an agent that is run as it is.
 const UNTOUCHED: &[Profile] = &[Profile::Own];
 
+/// For how long the provider keeps what a preset's agent has it cache, in milliseconds, since that was last asked for;
+/// `None`: that is not known.
+pub(crate) fn keeps_ms(preset: &str, profile: Profile) -> Option<u64> {
+    match preset {
+        claude::NAME => Some(claude::keeps_ms(profile)),
+        _ => None,
+    }
+}
+
 /// The command that installs what a preset starts.
 pub(crate) fn install(preset: &str) -> Option<&'static str> {
     presets(&[]).into_iter().find(|known| known.name == preset)?.install

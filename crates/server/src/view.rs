@@ -2,14 +2,16 @@
 
 mod diff;
 mod permission;
+mod usage;
 mod waiting;
 
 use delivery::model::ChannelId;
 use delivery::residency::State;
 use delivery::turn::Lease;
-use storage::{Binding, Channel, ChannelMember, Message, Person, Read, Run, RunEvent, RunStatus, Usage};
+use storage::{Binding, Channel, ChannelMember, Message, Person, Read, Run, RunEvent, RunStatus};
 
 pub(crate) use self::permission::{outcome_words, permission, rules};
+pub(crate) use self::usage::{sum, turn, usage};
 use crate::engine::{Board, key_of};
 use crate::error::ApiError;
 use crate::html;
@@ -177,6 +179,7 @@ pub(crate) fn run(store: &dyn Read, run: Run, board: &Board) -> Result<wire::Run
         replies: replies.into_iter().map(|reply| message(reply, &channel.name)).collect(),
         error: run.error,
         usage: run.usage.map(usage),
+        turns: Vec::new(),
         created_at: run.created_at,
         started_at: run.started_at,
         ended_at: run.ended_at,
@@ -198,7 +201,9 @@ pub(crate) fn whole_run(store: &dyn Read, stored: Run, board: &Board) -> Result<
     let events = store.run_events(&stored.id)?.into_iter().map(step).collect();
     let cards = store.permissions_of_run(&stored.id)?;
     let permissions: Result<_, ApiError> = cards.into_iter().map(|card| permission(store, card)).collect();
-    Ok(wire::Run { sent, system, events, permissions: permissions?, ..run(store, stored, board)? })
+    let turns = store.turns(&stored.id)?.into_iter().map(turn).collect();
+    let permissions = permissions?;
+    Ok(wire::Run { sent, system, events, permissions, turns, ..run(store, stored, board)? })
 }
 
 pub(crate) fn step(event: RunEvent) -> wire::RunEvent {
@@ -267,15 +272,5 @@ pub(crate) fn status(status: RunStatus) -> &'static str {
         RunStatus::Failed => "failed",
         RunStatus::Cancelled => "cancelled",
         RunStatus::Declined => "declined",
-    }
-}
-
-pub(crate) fn usage(usage: Usage) -> wire::Usage {
-    wire::Usage {
-        input: usage.input,
-        output: usage.output,
-        cached_read: usage.cached_read,
-        cached_write: usage.cached_write,
-        total: usage.total,
     }
 }

@@ -10,6 +10,7 @@ mod project;
 pub mod schema;
 mod thread;
 mod transfer;
+mod usage;
 
 use delivery::Timestamp;
 use delivery::model::{Policy, SessionPolicy, WhenCold};
@@ -25,6 +26,7 @@ pub use self::permission::*;
 pub use self::project::*;
 pub use self::thread::Thread;
 pub use self::transfer::*;
+pub use self::usage::*;
 
 /// An error: a stable code, a message for people, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -167,9 +169,12 @@ pub struct Run {
     /// Reason of a failure or decline.
     #[schema(required = true)]
     pub error: Option<String>,
-    /// Tokens, as the agent told them.
+    /// What its turns took; null: nothing was told.
     #[schema(required = true)]
     pub usage: Option<Usage>,
+    /// Its turns, with what each took; only in the answer about one run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turn>,
     /// Creation.
     #[schema(value_type = schema::Timestamp)]
     pub created_at: Timestamp,
@@ -197,26 +202,6 @@ pub struct Run {
     /// Permission cards; only in the answer about one run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permissions: Vec<Permission>,
-}
-
-/// Tokens of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Usage {
-    /// Uncached input tokens.
-    #[schema(required = true)]
-    pub input: Option<u64>,
-    /// Output tokens.
-    #[schema(required = true)]
-    pub output: Option<u64>,
-    /// Read from the provider's cache.
-    #[schema(required = true)]
-    pub cached_read: Option<u64>,
-    /// Written to it.
-    #[schema(required = true)]
-    pub cached_write: Option<u64>,
-    /// Total.
-    #[schema(required = true)]
-    pub total: Option<u64>,
 }
 
 /// A step of a run.

@@ -121,7 +121,7 @@ fn answers_of_the_schema_are_read() {
 
     let usage = schema::Usage::new(100, 60, 40).cached_read_tokens(7_u64);
     let answer = schema::PromptResponse::new(schema::StopReason::MaxTurnRequests).usage(usage);
-    let expect = Usage { input: 60, output: 40, cached_read: Some(7), cached_write: None, total: 100 };
+    let expect = Usage { input: 60, output: 40, cached_read: Some(7), total: 100, ..Usage::default() };
     let expect = Turn { stop: Stop::MaxRequests, text: None, usage: Some(expect) };
     assert_eq!(turn(&raw(&answer)), Some(expect));
     let odd = json!({"stopReason": "new_word", "usage": {"inputTokens": -1}});

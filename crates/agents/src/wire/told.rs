@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::MODEL_CONFIG_ID;
-use crate::message::{Stop, Turn, Update, Usage};
+use super::{MODEL_CONFIG_ID, usage};
+use crate::message::{Stop, Turn, Update};
 
 /// What the answer to `initialize` tells.
 #[derive(Debug, PartialEq, Eq)]
@@ -162,15 +162,8 @@ pub(crate) fn turn(answer: &RawValue) -> Option<Turn> {
         stop_reason: Cow<'a, str>,
         #[serde(borrow)]
         usage: Option<&'a RawValue>,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Tokens {
-        input_tokens: u64,
-        output_tokens: u64,
-        cached_read_tokens: Option<u64>,
-        cached_write_tokens: Option<u64>,
-        total_tokens: u64,
+        #[serde(borrow, rename = "_meta")]
+        meta: Option<&'a RawValue>,
     }
     let answer: Answer<'_> = serde_json::from_str(answer.get()).ok()?;
     let stop = match &*answer.stop_reason {
@@ -180,14 +173,7 @@ pub(crate) fn turn(answer: &RawValue) -> Option<Turn> {
         "refusal" => Stop::Refusal,
         _ => Stop::EndTurn,
     };
-    let usage =
-        answer.usage.and_then(|raw| serde_json::from_str::<Tokens>(raw.get()).ok()).map(|tokens| Usage {
-            input: tokens.input_tokens,
-            output: tokens.output_tokens,
-            cached_read: tokens.cached_read_tokens,
-            cached_write: tokens.cached_write_tokens,
-            total: tokens.total_tokens,
-        });
+    let usage = usage::of_answer(answer.usage, answer.meta);
     Some(Turn { stop, text: None, usage })
 }
 

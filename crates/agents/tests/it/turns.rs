@@ -26,7 +26,8 @@ async fn a_turn_is_streamed_and_answered() {
     let tool = Update::ToolCall { id: "t1".to_owned(), title: "Read".to_owned(), kind: "read".to_owned() };
     let tool_end =
         Update::ToolUpdate { id: "t1".to_owned(), status: Some("completed".to_owned()), title: None };
-    let usage = Usage { input: 5, output: 6, cached_read: Some(7), cached_write: Some(8), total: 26 };
+    let usage =
+        Usage { input: 5, output: 6, cached_read: Some(7), cached_write: Some(8), total: 26, models: vec![] };
     world
         .check(&[
             update(Update::Other),

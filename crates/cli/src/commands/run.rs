@@ -73,7 +73,9 @@ What it shows:
   shown      the messages of the channel that the turn brought to the session
   left out   how many new messages were over the limit and so only counted
   mark       the watermark: how far the session had been given the channel
-             before the turn, and how far it has been after it";
+             before the turn, and how far it has been after it
+  usage      tokens and cost of its turns, as far as they were told; ~ before
+             a cost: by list prices";
 
 impl Run {
     /// Carries it out.
@@ -189,6 +191,7 @@ pub(crate) fn example() -> wire::Run {
         replies: vec![example_message("hello")],
         error: None,
         usage: None,
+        turns: Vec::new(),
         created_at: "2026-11-30T10:00:01.000Z".parse().unwrap(),
         started_at: Some("2026-11-30T10:00:01.500Z".parse().unwrap()),
         ended_at: Some("2026-11-30T10:00:03.700Z".parse().unwrap()),

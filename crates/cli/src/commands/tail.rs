@@ -153,6 +153,7 @@ impl Tail {
             | Happened::RunQueued { .. }
             | Happened::RunStarted { .. }
             | Happened::RunEnded { .. }
+            | Happened::RunUsage { .. }
             | Happened::RunStep { .. }
             | Happened::Permission { .. }
             | Happened::PauseChanged { .. }

@@ -60,4 +60,6 @@ mod thirty_mentions;
 #[cfg(test)]
 mod tools;
 #[cfg(test)]
+mod usage;
+#[cfg(test)]
 mod worktrees;

@@ -8,7 +8,7 @@ use delivery::residency::{self, After, EndReason};
 use delivery::turn::Lease;
 use delivery::{Author, queue};
 use serde_json::json;
-use storage::{Binding, Ending, Run, RunStatus, Store, Usage};
+use storage::{Binding, Ending, Run, RunStatus, Store};
 
 use super::run::{read_told, say, tell_end, write_told};
 use super::saved::{self, FRESH, MAY_LIVE, SAME_ID, let_go};
@@ -150,6 +150,7 @@ impl Engine {
                 }
                 return change_told(store, key, |told| told.used(used));
             }
+            Update::Cost(money) => return self.counted(store, key, &money),
             Update::Compacted => {
                 change_told(store, key, delivery::turn::Told::compacted)?;
                 ("notice", json!({ "text": "the agent compacted its context" }))
@@ -228,7 +229,7 @@ impl Engine {
         store: &mut dyn Store,
         key: &Key,
         run: &RunId,
-        turn: Turn,
+        mut turn: Turn,
         now: Now,
     ) -> Result<(), ApiError> {
         let run = store.run(run)?;
@@ -237,9 +238,11 @@ impl Engine {
         if !broken(Rule::AnswerForgives) {
             self.crashes.remove(key);
         }
-        let ended = self.turn_of(key, &run.id);
-        let (declined, posts) = ended.map_or((None, 0), |turn| (turn.declined.clone(), turn.posts));
-        let usage = turn.usage.map(usage_of);
+        let ended = self.turn_of(key, &run.id).map(|ended| {
+            ended.told = turn.usage.take();
+            (ended.declined.clone(), ended.posts)
+        });
+        let (declined, posts) = ended.unwrap_or_default();
         let (status, error) = outcome(&turn, declined);
         let text =
             turn.text.map(|text| text.replace('\0', "\u{fffd}")).filter(|text| !text.trim().is_empty());
@@ -258,7 +261,7 @@ impl Engine {
             (RunStatus::Queued | RunStatus::Running, _) => {}
         }
         let error = if status == RunStatus::Succeeded { None } else { error };
-        self.settle(store, key, &Ending { status, error, usage, told: None }, after, now)
+        self.settle(store, key, &Ending { status, error, told: None }, after, now)
     }
 
     /// What becomes of a process whose turn has ended (6.5).
@@ -356,7 +359,7 @@ fn acts(update: &Update) -> bool {
         | Update::ToolUpdate { .. }
         | Update::Plan(_)
         | Update::PermissionRejected { .. } => true,
-        Update::Used(_) | Update::Compacted | Update::Notice(_) | Update::Other => false,
+        Update::Used(_) | Update::Cost(_) | Update::Compacted | Update::Notice(_) | Update::Other => false,
     }
 }
 
@@ -446,16 +449,6 @@ fn outcome(turn: &Turn, declined: Option<String>) -> (RunStatus, Option<String>)
             Some("it reached its limit of requests in one turn without an answer".to_owned()),
         ),
         (Stop::Refusal, _) => (RunStatus::Failed, Some("its model refused to go on".to_owned())),
-    }
-}
-
-fn usage_of(usage: agents::Usage) -> Usage {
-    Usage {
-        input: Some(usage.input),
-        output: Some(usage.output),
-        cached_read: usage.cached_read,
-        cached_write: usage.cached_write,
-        total: Some(usage.total),
     }
 }
 

@@ -102,6 +102,9 @@ impl Engine {
             change_told(store, &run.key, Told::failed)?;
         }
         self.end_steers(store, &run.key, now)?;
+        if let Some(turn) = self.turn_of(&run.key, &run.id).cloned() {
+            self.account(store, &run.key, &turn, now)?;
+        }
         store.wait_run(&run.id, &Again { at, why }, now.wall)?;
         store.add_run_event(&run.id, "notice", &json!({ "text": text }).to_string(), now.wall)?;
         let after = self.after(&run.key, &store.binding(&run.key.binding)?);

@@ -50,6 +50,7 @@ impl Engine {
                 RunStatus::Running => {
                     let reason =
                         "the server stopped while the agent was at work; what it did by then is done";
+                    Self::account_lost(store, &run, now)?;
                     self.end_visibly(store, &run, RunStatus::Failed, reason, now)?;
                 }
                 RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined => {}
@@ -154,13 +155,14 @@ impl Engine {
         let told = self.told_after(store, key, &turn, ending.status)?;
         self.end_permissions(store, &turn.run, ending.status, now)?;
         self.end_steers(store, key, now)?;
+        self.account(store, key, &turn, now)?;
         let counts = store.end_run(&turn.run, &Ending { told, ..ending.clone() }, now.wall)?;
         store.touch_session(key, now.wall)?;
         if counts {
             keep_fetched(store, key, &turn)?;
         }
         self.touched = true;
-        self.tally.run_ended(ending.status, ending.usage);
+        self.tally.run_ended(ending.status);
         if let Some(live) = self.live.get_mut(key) {
             live.turn = None;
         }
@@ -211,7 +213,7 @@ impl Engine {
         self.end_permissions(store, &run.id, status, now)?;
         store.end_run(&run.id, &ending, now.wall)?;
         self.touched = true;
-        self.tally.run_ended(status, None);
+        self.tally.run_ended(status);
         tell_end(store, run, status, reason, now)
     }
 

@@ -13,6 +13,7 @@ mod reports;
 mod saved;
 mod steering;
 mod tools;
+mod usage;
 mod wake;
 mod world;
 

@@ -137,6 +137,8 @@ impl Engine {
             posts: 0,
             fetched: Fetched::of_turn(run.thread, staged.watermark_after),
             steering: Steering::default(),
+            told: None,
+            spent: None,
         };
         if let Some(live) = self.live.get_mut(key) {
             live.turn = Some(turn);

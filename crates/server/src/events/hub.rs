@@ -85,6 +85,7 @@ impl State {
             | Happened::MessageAdded { .. }
             | Happened::MessageEdited { .. }
             | Happened::MessageDeleted { .. }
+            | Happened::RunUsage { .. }
             | Happened::RunStep { .. }
             | Happened::Permission { .. }
             | Happened::PermissionAsked { .. }

@@ -168,6 +168,7 @@ impl<'a> Renderer<'a> {
             Change::RunQueued(id) => Happened::RunQueued { run: self.run(&id)? },
             Change::RunStarted(id) => Happened::RunStarted { run: self.run(&id)? },
             Change::RunEnded(id) => Happened::RunEnded { run: self.run(&id)? },
+            Change::RunUsage(id) => Happened::RunUsage { run: self.run(&id)? },
             Change::RunStep(id, n) => Happened::RunStep { step: self.step(&id, n)?, run_id: id.0 },
             Change::Permission(id, n) => Happened::Permission { step: self.step(&id, n)?, run_id: id.0 },
             Change::PermissionAsked(id) => Happened::PermissionAsked { permission: self.permission(&id)? },
@@ -219,6 +220,7 @@ impl<'a> Renderer<'a> {
             | Change::RunQueued(_)
             | Change::RunStarted(_)
             | Change::RunEnded(_)
+            | Change::RunUsage(_)
             | Change::RunStep(..)
             | Change::Permission(..)
             | Change::PermissionAsked(_)

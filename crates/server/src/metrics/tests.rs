@@ -7,7 +7,7 @@ use delivery::model::{BindingId, ChannelId, Key, RunId};
 use delivery::residency::State;
 
 use super::*;
-use crate::engine::{Ended, Tokens};
+use crate::engine::{Ended, Tokens, Turns};
 
 fn key(name: &str) -> Key {
     Key { channel: ChannelId("c1".to_owned()), binding: BindingId(name.to_owned()) }
@@ -25,6 +25,8 @@ fn the_text_tells_what_happened() {
         posts: 3,
         ended: Ended { succeeded: 1, declined: 2, ..Ended::default() },
         tokens: Tokens { input: 10, cached_read: 90, ..Tokens::default() },
+        cost_usd_micros: 1_250_000,
+        turns: Turns { told: 2, untold: 1 },
     };
     metrics.tally(&before, &after);
     let runs = |ids: &[&str]| ids.iter().map(|id| RunId((*id).to_owned())).collect();
@@ -46,6 +48,9 @@ fn the_text_tells_what_happened() {
         "highwater_runs_total{outcome=\"declined\"} 2",
         "highwater_tokens_total{kind=\"input\"} 10",
         "highwater_tokens_total{kind=\"cached_read\"} 90",
+        "highwater_cost_dollars_total 1.25",
+        "highwater_turns_ended_total{told=\"yes\"} 2",
+        "highwater_turns_ended_total{told=\"no\"} 1",
         "highwater_turns_total 1",
         "highwater_prompt_bytes_total 120",
         "highwater_engine_batch_size_bucket{le=\"4\"} 1",

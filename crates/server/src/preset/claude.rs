@@ -43,6 +43,15 @@ const LEAN: &[(&str, &str)] = &[
     ("ENABLE_TOOL_SEARCH", "false"),
 ];
 
+/// For how long what it caches is kept: with the variable of `TIDY` an hour. Without, that depends on how the user logs in,
+/// and is 5 minutes for keys.
+pub(super) fn keeps_ms(profile: Profile) -> u64 {
+    match profile {
+        Profile::Own => 5 * 60_000,
+        Profile::Tidy | Profile::Lean => 60 * 60_000,
+    }
+}
+
 /// The folder of its configuration in a binding's own.
 const FOLDER: &str = "claude-config";
 

@@ -122,6 +122,11 @@ pub enum Happened {
         /// It.
         run: RunState,
     },
+    /// It became known what a run took, after it had ended.
+    RunUsage {
+        /// It.
+        run: RunState,
+    },
     /// A run has one more step.
     RunStep {
         /// The run.
@@ -205,6 +210,7 @@ impl Happened {
             Self::RunQueued { .. } => "run_queued",
             Self::RunStarted { .. } => "run_started",
             Self::RunEnded { .. } => "run_ended",
+            Self::RunUsage { .. } => "run_usage",
             Self::RunStep { .. } => "run_step",
             Self::Permission { .. } => "permission",
             Self::PermissionAsked { .. } => "permission_asked",
@@ -240,6 +246,7 @@ impl Happened {
             | Self::RunQueued { .. }
             | Self::RunStarted { .. }
             | Self::RunEnded { .. }
+            | Self::RunUsage { .. }
             | Self::RunStep { .. }
             | Self::Permission { .. }
             | Self::PermissionAsked { .. }
@@ -273,6 +280,7 @@ impl Happened {
             | Self::RunQueued { .. }
             | Self::RunStarted { .. }
             | Self::RunEnded { .. }
+            | Self::RunUsage { .. }
             | Self::RunStep { .. }
             | Self::Permission { .. }
             | Self::PermissionAsked { .. }

@@ -57,6 +57,27 @@ choice!(
     |kind: Of| json!(kind.as_str())
 );
 choice!(
+    /// By whom a cost is known: the agent, or tokens and list prices.
+    CostBy,
+    storage::CostBy,
+    [Agent, Price],
+    |by: Of| json!(by)
+);
+choice!(
+    /// By whom the tokens of a turn are known.
+    UsageSource,
+    storage::UsageSource,
+    [Agent, Transcript],
+    |source: Of| json!(source)
+);
+choice!(
+    /// By what usage is added up.
+    UsageBy,
+    storage::UsageBy,
+    [Run, Session, Binding, Channel, Day],
+    |by: Of| json!(by)
+);
+choice!(
     /// How a run stands.
     RunStatus,
     storage::RunStatus,

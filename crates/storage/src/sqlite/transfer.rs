@@ -239,7 +239,7 @@ fn bring_run(db: &Connection, new: &BroughtRun) -> Result<RunId, Error> {
         Time(new.ended_at),
         retry_of,
     ))?;
-    if new.started_at.is_some() {
+    if new.started_at.is_some() || new.usage.is_some() {
         let source = new.usage.map(|_| UsageSource::Agent);
         let took = TurnUsage { usage: new.usage.unwrap_or_default(), source, ..TurnUsage::default() };
         usage::add(db, row, &took, new.ended_at)?;

@@ -101,7 +101,10 @@ impl Model {
     }
 
     fn update(&mut self, key: &Key, update: Update, seen: &mut Seen) -> Checked {
-        let acts = !matches!(update, Update::Used(_) | Update::Compacted | Update::Notice(_) | Update::Other);
+        let acts = !matches!(
+            update,
+            Update::Used(_) | Update::Cost(_) | Update::Compacted | Update::Notice(_) | Update::Other
+        );
         if let Some(turn) = self.turn_mut(key) {
             turn.acted |= acts;
         }
@@ -126,6 +129,7 @@ impl Model {
             Update::ToolCall { .. }
             | Update::ToolUpdate { .. }
             | Update::Plan(_)
+            | Update::Cost(_)
             | Update::Notice(_)
             | Update::Other => {}
         }

@@ -5,6 +5,7 @@ mod step;
 use delivery::Watermark;
 use server::wire;
 
+use super::super::usage::{cost, tokens};
 use super::super::{history, permission};
 use crate::display;
 
@@ -77,7 +78,7 @@ fn facts(run: &wire::Run) -> Vec<(&'static str, String)> {
     facts.push(("left out", run.omitted.to_string()));
     facts.push(("mark before", run.watermark_before.as_ref().map_or_else(none, mark)));
     facts.push(("mark after", run.watermark_after.as_ref().map_or_else(none, mark)));
-    facts.push(("usage", run.usage.as_ref().map_or_else(|| "not told".to_owned(), usage)));
+    facts.push(("usage", usage(run)));
     facts.push(("timing", timing(run)));
     facts
 }
@@ -91,17 +92,50 @@ fn mark(mark: &Watermark) -> String {
     format!("{}: {}{seq}, {} ids{waiting}", mark.native, display::time(mark.last_at), mark.ids.len())
 }
 
-fn usage(usage: &wire::Usage) -> String {
+fn usage(run: &wire::Run) -> String {
+    let told = run.usage.as_ref().and_then(took);
+    let told = told.unwrap_or_else(|| "not told".to_owned());
+    let turns = match run.turns.as_slice() {
+        [] => String::new(),
+        [turn] => of_turn(turn),
+        turns => {
+            let each = turns.iter().map(|turn| {
+                let took = took(&turn.usage).unwrap_or_else(|| "not told".to_owned());
+                format!("; turn {}: {took}{}", turn.n, of_turn(turn))
+            });
+            format!(" in {} turns{}", turns.len(), each.collect::<String>())
+        }
+    };
+    told + &turns
+}
+
+/// What a turn took, as far as it is known; `None`: nothing is.
+fn took(usage: &wire::Usage) -> Option<String> {
     let parts = [
         ("input", usage.input),
-        ("output", usage.output),
         ("read from cache", usage.cached_read),
         ("written to cache", usage.cached_write),
-        ("total", usage.total),
+        ("output", usage.output),
     ];
-    let told = parts.into_iter().filter_map(|(name, tokens)| Some(format!("{name} {}", tokens?)));
-    let told: Vec<String> = told.collect();
-    if told.is_empty() { "not told".to_owned() } else { told.join(", ") }
+    let told = parts.into_iter().filter(|(_, count)| count.is_some());
+    let mut told: Vec<String> = told.map(|(name, count)| format!("{name} {}", tokens(count))).collect();
+    // A total alone says something; beside its parts it is their sum.
+    if told.is_empty() {
+        told.extend(usage.total.map(|total| format!("total {}", tokens(Some(total)))));
+    }
+    told.extend(usage.cost.as_ref().map(|money| format!("cost {}", cost(money))));
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+/// Who told it, of which model, and what nobody told.
+fn of_turn(turn: &wire::Turn) -> String {
+    let source = turn.source.map(|source| match source {
+        wire::UsageSource::Agent => "as the agent told".to_owned(),
+        wire::UsageSource::Transcript => "by the agent's transcript".to_owned(),
+    });
+    let cut = (turn.cut > 0).then(|| format!("and {} requests that were broken off, not told", turn.cut));
+    let facts: Vec<String> = source.into_iter().chain(turn.model.clone()).chain(cut).collect();
+    if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) }
 }
 
 fn timing(run: &wire::Run) -> String {

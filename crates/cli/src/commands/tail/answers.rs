@@ -60,6 +60,7 @@ impl Answers {
             | Happened::MessageEdited { .. }
             | Happened::MessageDeleted { .. }
             | Happened::RunStarted { .. }
+            | Happened::RunUsage { .. }
             | Happened::RunStep { .. }
             | Happened::Permission { .. }
             | Happened::PermissionAsked { .. }

@@ -26,6 +26,7 @@ pub(super) fn all() -> Vec<Row> {
         agents::runs(),
         agents::permissions(),
         agents::pauses(),
+        agents::usage(),
         projects::projects(),
         projects::worktrees(),
         people::people(),

@@ -6,7 +6,8 @@ use delivery::model::{ChannelId, Key, MessageId, Policy, RunId, SessionPolicy};
 use delivery::{Author, AuthorKind, Timestamp};
 use storage::{
     Access, AddressedBy, Appended, Binding, ChannelChange, ChannelKind, Ending, EnvVar, NewBinding,
-    NewMessage, PersonId, Rank, Read, Role, RunStatus, Sqlite, Store, StoreIdentity as _, Usage,
+    NewMessage, PersonId, Rank, Read, Role, RunStatus, Sqlite, Store, StoreIdentity as _, StoreUsage as _,
+    TurnUsage, Usage, UsageSource,
 };
 use tempfile::TempDir;
 
@@ -218,7 +219,11 @@ impl World {
         };
         let now = self.now();
         self.store.append(&new, now).unwrap();
-        let took = TurnUsage { usage: usage.unwrap_or_default(), source: usage.map(|_| UsageSource::Agent), ..TurnUsage::default() };
+        if let Some(usage) = usage {
+            let took = TurnUsage { usage, source: Some(UsageSource::Agent), ..TurnUsage::default() };
+            let now = self.now();
+            self.store.add_turn(&run, &took, now).unwrap();
+        }
         let ending = Ending { status, error, told: None };
         let now = self.now();
         self.store.end_run(&run, &ending, now).unwrap();

@@ -28,6 +28,7 @@ fn every_fact_is_shown() {
             cached_read: None,
             cached_write: None,
             total: Some(30),
+            cost: None,
         }),
         thread_root_id: Some("m3".to_owned()),
         retry_of: Some("r4".to_owned()),
@@ -57,7 +58,7 @@ shown       m12 m13
 left out    3
 mark before s1: 2026-11-30 09:59:00Z, 2 ids
 mark after  s1: 2026-11-30 09:59:00Z, event 16, 2 ids, 1 waiting
-usage       input 10, output 20, total 30
+usage       input 10, output 20
 timing      created 2026-11-30 10:00:01Z, began after 500 ms, took 2.2 s
 --- system prompt (7 bytes) --------------------------------------------
 | framing

@@ -48,6 +48,14 @@ pub(super) fn runs() -> Vec<Row> {
     ]
 }
 
+pub(super) fn usage() -> Vec<Row> {
+    vec![
+        row("show_usage", "all", "++++++++--+-", |_| ask().query("by", "run").query("limit", "10000")),
+        row("show_usage", "private", "+++++..+--..", |_| ask().query("channel", "vault").hides("vault")),
+        row("show_usage", "since no day", "????????????", |_| ask().query("since", "yesterday")),
+    ]
+}
+
 /// Whoever pauses all agents lets them go on in the next row.
 pub(super) fn pauses() -> Vec<Row> {
     vec![

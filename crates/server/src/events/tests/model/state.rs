@@ -175,7 +175,10 @@ impl State {
                     self.messages.insert(message.id.clone(), (id, message));
                 }
             }
-            Happened::RunQueued { run } | Happened::RunStarted { run } | Happened::RunEnded { run } => {
+            Happened::RunQueued { run }
+            | Happened::RunStarted { run }
+            | Happened::RunEnded { run }
+            | Happened::RunUsage { run } => {
                 self.runs.insert(run.id.clone(), (id, run));
             }
             Happened::RunStep { run_id, step } | Happened::Permission { run_id, step } => {

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use storage::{
     Access, Again, AnsweredBy, Appended, Asked, ChannelChange, ChannelKind, Choice, ChoiceKind, Decider,
     Decision, Ending, Hold, HoldReason, NewMessage, Outcome, PermissionRules, PersonId, Rank, Read,
-    ReadPermission, Role, RunStatus, Sqlite, Store, StoreIdentity, StoreLife, StorePermission,
+    ReadPermission, Role, RunStatus, Sqlite, Store, StoreIdentity, StoreLife, StorePermission, StoreUsage,
+    TurnUsage, Usage,
 };
 
 use super::super::world::{binding, message, staged};
@@ -49,6 +50,7 @@ pub(super) enum Change {
     Decide(usize),
     Rules(usize),
     End(usize, bool),
+    Took(usize),
     Wait(usize),
     Hold(usize, usize),
     Pause(usize),
@@ -102,6 +104,7 @@ fn change() -> impl Strategy<Value = Change> {
         2 => n.clone().prop_map(Change::Decide),
         1 => n.clone().prop_map(Change::Rules),
         3 => (n.clone(), any::<bool>()).prop_map(|(run, good)| Change::End(run, good)),
+        2 => n.clone().prop_map(Change::Took),
         1 => n.clone().prop_map(Change::Wait),
         2 => two().prop_map(|(key, run)| Change::Hold(key, run)),
         1 => n.clone().prop_map(Change::Pause),
@@ -167,7 +170,8 @@ impl Workspace {
             | Change::Ask(_)
             | Change::Decide(_)
             | Change::Rules(_)
-            | Change::End(..) => self.channel_changes(change, at),
+            | Change::End(..)
+            | Change::Took(_) => self.channel_changes(change, at),
             Change::Wait(_) | Change::Hold(..) | Change::Pause(_) | Change::PauseAll(_) => {
                 self.wait_changes(change, at)
             }
@@ -275,7 +279,17 @@ impl Workspace {
                     false => (RunStatus::Failed, Some("it broke".to_owned())),
                 };
                 let ending = Ending { status, error, told: None };
-                self.store.end_run(&pick(&self.runs, n)?, &ending, at).ok()?;
+                let run = pick(&self.runs, n)?;
+                if self.store.run(&run).ok()?.status.ended() {
+                    return None;
+                }
+                self.store.add_turn(&run, &TurnUsage::default(), at).ok()?;
+                self.store.end_run(&run, &ending, at).ok()?;
+            }
+            Change::Took(n) => {
+                let usage = Usage { input: Some(at.ms.unsigned_abs()), ..Usage::default() };
+                let took = TurnUsage { usage, ..TurnUsage::default() };
+                self.store.set_turn(&pick(&self.runs, n)?, &took, at).ok()?;
             }
             _ => unreachable!("it changes who sees what"),
         }
