@@ -42,7 +42,7 @@ fn turns_are_added_up(store: &mut dyn Store) {
     let mut world = World::new(store);
     let other = world.store.add_channel("other", ChannelKind::Public, at(0)).unwrap().id;
     let second = world.store.add_binding(&new_binding(&other, "claude"), at(0)).unwrap().id;
-    let (here, there) = (world.key.clone(), Key { channel: other.clone(), binding: second });
+    let (here, there) = (world.key.clone(), Key { channel: other, binding: second });
     turn(&mut world, &here, "s1", 0, &took(10, 90, Some((500, "USD"))));
     turn(&mut world, &here, "s1", 1, &took(20, 80, Some((250, "EUR"))));
     turn(&mut world, &here, "s2", 1, &TurnUsage::default());

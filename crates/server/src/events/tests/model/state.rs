@@ -120,6 +120,14 @@ impl State {
         self.members.contains_key(&(channel.to_owned(), who.person.0.clone()))
     }
 
+    fn take_message(&mut self, channel: String, message: Message) {
+        if message.deleted {
+            self.messages.remove(&message.id);
+        } else {
+            self.messages.insert(message.id.clone(), (channel, message));
+        }
+    }
+
     /// What docs/events.md tells a client to do with an event.
     pub(super) fn apply(&mut self, store: &dyn Read, who: &Principal, event: Event) {
         let id = event.channel_id.unwrap_or_default();
@@ -168,13 +176,7 @@ impl State {
             }
             Happened::MessageAdded { message }
             | Happened::MessageEdited { message }
-            | Happened::MessageDeleted { message } => {
-                if message.deleted {
-                    self.messages.remove(&message.id);
-                } else {
-                    self.messages.insert(message.id.clone(), (id, message));
-                }
-            }
+            | Happened::MessageDeleted { message } => self.take_message(id, message),
             Happened::RunQueued { run }
             | Happened::RunStarted { run }
             | Happened::RunEnded { run }
