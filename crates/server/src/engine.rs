@@ -9,6 +9,7 @@ mod agent;
 mod among;
 mod apart;
 mod board;
+mod change;
 mod failed;
 mod footprint;
 mod hold;
@@ -45,6 +46,7 @@ use storage::{Binding, PermissionId, Store, Worktree};
 pub use self::activity::{Activity, Doing};
 use self::admin::add_channel;
 pub(crate) use self::admin::{check_channel_name, check_name};
+pub use self::change::BindingChange;
 pub(crate) use self::failed::{TRIES_MAX, seconds};
 pub use self::footprint::Footprint;
 pub(crate) use self::hold::CRASHES_MAX;
@@ -402,6 +404,9 @@ impl Engine {
             Request::AddAgent { channel, new } => self.add_agent(store, &channel, *new, now),
             Request::RemoveAgent { channel, handle } => self.remove_agent(store, &channel, &handle, now),
             Request::Fresh { channel, handle } => self.fresh(store, &channel, &handle, now),
+            Request::ChangeAgent { channel, handle, change } => {
+                self.change_agent(store, &channel, &handle, *change, now)
+            }
             Request::ChangeLimits { channel, handle, change } => {
                 self.change_limits(store, &channel, &handle, change, now)
             }

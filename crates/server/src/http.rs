@@ -88,7 +88,7 @@ fn table() -> Table {
         .with(routes!(message::history, message::post))
         .with(routes!(thread::list))
         .with(routes!(admin::add_agent))
-        .with(routes!(admin::remove_agent))
+        .with(routes!(admin::remove_agent, admin::change_agent))
         .with(routes!(admin::change_limits))
         .with(routes!(admin::fresh))
         .with(routes!(message::edit, message::delete))

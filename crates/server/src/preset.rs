@@ -158,6 +158,13 @@ fn profile(preset: &str, wanted: Option<Profile>, has: &[Profile]) -> Result<Pro
     )))
 }
 
+/// Refuses a profile that a preset, or a command of one's own, does not have.
+pub(crate) fn check_profile(preset: &str, wanted: Profile) -> Result<(), ApiError> {
+    let has =
+        presets(&[]).into_iter().find(|known| known.name == preset).map_or(UNTOUCHED, |known| known.profiles);
+    profile(preset, Some(wanted), has).map(drop)
+}
+
 fn name_of(profile: Profile) -> &'static str {
     match profile {
         Profile::Own => "own",

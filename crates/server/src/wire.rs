@@ -270,7 +270,7 @@ pub struct Channel {
 }
 
 /// One variable of an agent's environment.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnvVar {
     /// Name.

@@ -269,6 +269,7 @@ impl Model {
             Request::As(..)
             | Request::AddChannel { .. }
             | Request::Act(_)
+            | Request::ChangeAgent { .. }
             | Request::ChangeRules { .. }
             | Request::Project(_)
             | Request::Steer(_)

@@ -122,7 +122,29 @@ fn agent_commands_are_understood() {
         ],
         &["agent", "list", "--channel", "general"],
         &["agent", "list", "--wide"],
-        &["agent", "presets"],
+    ] {
+        check(line, Ok(()));
+    }
+}
+
+#[test]
+fn what_is_done_with_agents_is_understood() {
+    for line in [
+        &["agent", "presets"][..],
+        &[
+            "agent",
+            "change",
+            "bot",
+            "--channel",
+            "general",
+            "--profile",
+            "tidy",
+            "--model",
+            "",
+            "--env",
+            "A=b",
+        ],
+        &["agent", "change", "bot", "--channel", "general", "--unset-env", "A", "--session", "saved"],
         &["agent", "presets", "--quick"],
         &["agent", "login", "claude", "--method", "console-login"],
         &["doctor"],

@@ -1,5 +1,6 @@
 //! `highwater agent`: binds agents to channels, lists them, starts them fresh, removes them.
 
+mod change;
 mod limits;
 mod login;
 mod policy;
@@ -18,7 +19,7 @@ use crate::display;
 use crate::failure::Failure;
 use crate::input;
 
-/// Add, list, restart and remove agents
+/// Add, list, change, restart and remove agents
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example: highwater agent add claude --channel general --preset claude")]
 pub(crate) enum Agent {
@@ -27,6 +28,7 @@ pub(crate) enum Agent {
     List(List),
     Presets(presets::Presets),
     Login(login::Login),
+    Change(Box<change::Change>),
     Policy(Box<policy::Policy>),
     Limits(limits::Limits),
     /// Remove an agent from a channel; what it wrote stays
@@ -175,6 +177,55 @@ enum Session {
     Fresh,
 }
 
+impl From<Profile> for wire::Profile {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::Own => Self::Own,
+            Profile::Tidy => Self::Tidy,
+            Profile::Lean => Self::Lean,
+        }
+    }
+}
+
+impl From<Delivery> for Policy {
+    fn from(delivery: Delivery) -> Self {
+        match delivery {
+            Delivery::Lean => Self::Lean,
+            Delivery::Base => Self::Base,
+            Delivery::Window => Self::Window,
+        }
+    }
+}
+
+impl From<AddressedBy> for wire::AddressedBy {
+    fn from(by: AddressedBy) -> Self {
+        match by {
+            AddressedBy::Members => Self::Members,
+            AddressedBy::Everyone => Self::Everyone,
+            AddressedBy::Owners => Self::Owners,
+        }
+    }
+}
+
+impl From<Cold> for WhenCold {
+    fn from(cold: Cold) -> Self {
+        match cold {
+            Cold::Reload => Self::Reload,
+            Cold::Fresh => Self::Fresh,
+        }
+    }
+}
+
+impl From<Session> for SessionPolicy {
+    fn from(session: Session) -> Self {
+        match session {
+            Session::Resident => Self::Resident,
+            Session::Saved => Self::Saved,
+            Session::Fresh => Self::Fresh,
+        }
+    }
+}
+
 impl Agent {
     /// Carries it out.
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
@@ -187,6 +238,7 @@ impl Agent {
             }
             Self::Presets(command) => command.run(context),
             Self::Login(command) => command.run(context),
+            Self::Change(command) => command.run(context),
             Self::Policy(command) => command.run(context),
             Self::Limits(command) => command.run(context),
             Self::Remove(Place { handle, channel, format }) => {
@@ -213,36 +265,17 @@ impl Add {
         let body = wire::AddAgent {
             handle: self.handle,
             preset: self.preset,
-            profile: self.profile.map(|profile| match profile {
-                Profile::Own => wire::Profile::Own,
-                Profile::Tidy => wire::Profile::Tidy,
-                Profile::Lean => wire::Profile::Lean,
-            }),
+            profile: self.profile.map(Into::into),
             command: input::command(self.command, context.base())?,
-            delivery: match self.delivery {
-                Delivery::Lean => Policy::Lean,
-                Delivery::Base => Policy::Base,
-                Delivery::Window => Policy::Window,
-            },
-            session: match self.session {
-                Session::Resident => SessionPolicy::Resident,
-                Session::Saved => SessionPolicy::Saved,
-                Session::Fresh => SessionPolicy::Fresh,
-            },
-            when_cold: match self.when_cold {
-                Cold::Reload => WhenCold::Reload,
-                Cold::Fresh => WhenCold::Fresh,
-            },
+            delivery: self.delivery.into(),
+            session: self.session.into(),
+            when_cold: self.when_cold.into(),
             supervised: !self.unsupervised,
             env: self.env,
             model: self.model,
             cwd,
             instructions,
-            addressed_by: match self.addressed_by {
-                AddressedBy::Members => wire::AddressedBy::Members,
-                AddressedBy::Everyone => wire::AddressedBy::Everyone,
-                AddressedBy::Owners => wire::AddressedBy::Owners,
-            },
+            addressed_by: self.addressed_by.into(),
             permissions: self.rules.of_new()?,
             inactivity_limit_ms: limits.inactivity_limit,
             turn_limit_ms: limits.turn_limit,

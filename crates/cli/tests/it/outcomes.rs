@@ -176,6 +176,7 @@ fn usage_is_told() {
     let server = server_with_echo();
     let prompt = r#"[{"text":"ok"},{"answer":{"usage":{"inputTokens":5,"outputTokens":7,"cachedReadTokens":90,"cachedWriteTokens":3,"totalTokens":105}}}]"#;
     let run = scripted(&server, prompt);
-    let expect = serde_json::json!({"input":5,"output":7,"cached_read":90,"cached_write":3,"total":105,"cost":null});
+    let expect =
+        serde_json::json!({"input":5,"output":7,"cached_read":90,"cached_write":3,"total":105,"cost":null});
     assert_eq!(run["usage"], expect);
 }

@@ -39,7 +39,7 @@ pub(crate) fn findings(spec: &NewBinding, seen: Seen<'_>) -> Vec<Finding> {
         findings.push(remedy(
             Level::Warning,
             "its profile is own: what your configuration wastes is paid for with each mention",
-            "remove it and add it with --profile tidy (docs/agents.md says what that leaves out)",
+            "highwater agent change … --profile tidy (docs/agents.md says what that leaves out)",
         ));
     }
     match spec.delivery {
@@ -47,7 +47,7 @@ pub(crate) fn findings(spec: &NewBinding, seen: Seen<'_>) -> Vec<Finding> {
         Policy::Base | Policy::Window => findings.push(remedy(
             Level::Warning,
             "its delivery tells it again what it knows",
-            "remove it and add it with --delivery lean, the default",
+            "highwater agent change … --delivery lean",
         )),
     }
     match spec.session {

@@ -66,7 +66,7 @@ pub(super) fn of(settings: &Value, path: &str) -> Vec<Finding> {
         findings.push(remedy(
             Level::Warning,
             format!("{path} sets the model opusplan, which changes the model within a session, and caches are per model"),
-            "give the agent one model: highwater agent add … --model NAME",
+            "give the agent one model: highwater agent change … --model NAME",
         ));
     }
     findings

@@ -239,7 +239,7 @@ fn check_watermark(store: &dyn Store, placed: &PlacedWatermark) -> Result<(), Ap
     Ok(())
 }
 
-fn check_agent(new: &NewBinding) -> Result<(), ApiError> {
+pub(super) fn check_agent(new: &NewBinding) -> Result<(), ApiError> {
     let program = new.command.first().map(String::as_str).unwrap_or_default();
     if program.trim().is_empty() {
         return Err(ApiError::invalid(

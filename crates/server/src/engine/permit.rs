@@ -22,6 +22,7 @@ pub(super) fn permit(store: &dyn Store, who: &Principal, request: &Request) -> R
         Request::AddAgent { channel, .. } => in_channel(store, who, channel, rights::may_add_agent),
         Request::RemoveAgent { channel, .. } => in_channel(store, who, channel, rights::may_remove_agent),
         Request::Fresh { channel, .. } => in_channel(store, who, channel, rights::may_start_fresh),
+        Request::ChangeAgent { channel, .. } => in_channel(store, who, channel, rights::may_add_agent),
         Request::ChangeLimits { channel, .. } => in_channel(store, who, channel, rights::may_change_limits),
         Request::ChangeRules { channel, .. } => in_channel(store, who, channel, rights::may_change_rules),
         Request::Answer(answer) => permit_answer(store, who, answer),

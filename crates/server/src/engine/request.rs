@@ -16,7 +16,7 @@ use crate::rights::Principal;
 pub use crate::spool::Spool;
 pub use crate::transfer::Brought;
 
-use super::{ActivityFacts, Answer, LimitsChange, Pausing, RulesChange, Steer, ToolCall};
+use super::{ActivityFacts, Answer, BindingChange, LimitsChange, Pausing, RulesChange, Steer, ToolCall};
 
 /// A message that a person wants to post.
 #[derive(Clone, Debug)]
@@ -72,6 +72,15 @@ pub enum Request {
         channel: String,
         /// Handle.
         handle: String,
+    },
+    /// Change what an agent was given when it was added.
+    ChangeAgent {
+        /// Channel name.
+        channel: String,
+        /// Handle.
+        handle: String,
+        /// What is other.
+        change: Box<BindingChange>,
     },
     /// Decide an agent's permission requests by other rules.
     ChangeRules {
@@ -157,6 +166,7 @@ impl Request {
             | Self::AddAgent { .. }
             | Self::RemoveAgent { .. }
             | Self::Fresh { .. }
+            | Self::ChangeAgent { .. }
             | Self::ChangeRules { .. }
             | Self::ChangeLimits { .. }
             | Self::Post(_)

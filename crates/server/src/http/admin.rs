@@ -7,7 +7,7 @@ use utoipa::IntoParams;
 
 use super::identify::Who;
 use super::{App, Json, Path, Query};
-use crate::engine::{Board, LimitsChange, ProjectAct, Reply, Request};
+use crate::engine::{BindingChange, Board, LimitsChange, ProjectAct, Reply, Request};
 use crate::error::{ApiError, Code};
 use crate::wire;
 use crate::{preset, reach, rights, view};
@@ -135,7 +135,6 @@ pub(super) async fn add_agent(
     app.readers.read(right).await?;
     let preset::Chosen { preset, profile, command } = preset::resolve(&new, &app.start.guide)?;
     app.start.check_folder(new.cwd.as_deref())?;
-    let env = new.env.into_iter().map(|var| EnvVar { name: var.name, value: var.value }).collect();
     let new = NewBinding {
         channel: "".into(),
         handle: new.handle,
@@ -146,7 +145,7 @@ pub(super) async fn add_agent(
         session: new.session,
         when_cold: new.when_cold,
         supervised: new.supervised,
-        env,
+        env: env(new.env),
         model: new.model,
         cwd: new.cwd,
         instructions: new.instructions.filter(|text| !text.trim().is_empty()),
@@ -192,6 +191,37 @@ pub(super) async fn change_limits(
         memory_bytes: own(change.memory_limit_bytes),
     };
     app.binding(&who, Request::ChangeLimits { channel, handle, change }).await
+}
+
+fn env(variables: Vec<wire::EnvVar>) -> Vec<EnvVar> {
+    variables.into_iter().map(|var| EnvVar { name: var.name, value: var.value }).collect()
+}
+
+/// Changes what an agent was given when it was added
+///
+/// Profile, model, instructions and delivery hold from a new session on, which the next turn begins; the rest from the
+/// next process on.
+#[utoipa::path(patch, path = "/channels/{channel}/agents/{handle}", tag = "agents", operation_id = "change_agent",
+    responses((status = 200, description = "The agent", body = wire::Agent)))]
+pub(super) async fn change_agent(
+    State(app): State<App>,
+    who: Who,
+    Path((channel, handle)): Path<(String, String)>,
+    Json(change): Json<wire::ChangeAgent>,
+) -> Result<Json<wire::Agent>, ApiError> {
+    let text = |text: Option<String>| text.map(|text| Some(text).filter(|text| !text.is_empty()));
+    let change = BindingChange {
+        profile: change.profile,
+        delivery: change.delivery,
+        session: change.session,
+        when_cold: change.when_cold,
+        addressed_by: change.addressed_by,
+        model: text(change.model),
+        instructions: text(change.instructions),
+        env: env(change.env),
+        unset: change.unset_env,
+    };
+    app.binding(&who, Request::ChangeAgent { channel, handle, change: Box::new(change) }).await
 }
 
 /// Gives an agent a new session

@@ -4,7 +4,7 @@ use delivery::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::schema;
+use super::{AddressedBy, EnvVar, Policy, Profile, SessionPolicy, WhenCold, schema};
 
 /// Why an agent begins no run until a person lets it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -38,6 +38,44 @@ pub struct ChangeLimits {
     /// Bytes of memory that its processes may have together, from 16 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit_bytes: Option<u64>,
+}
+
+/// A change of what an agent was given when it was added; what is absent stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChangeAgent {
+    /// How much of the user's own configuration of the agent holds: one of the preset's profiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::Profile>)]
+    pub profile: Option<Profile>,
+    /// Delivery policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::Policy>)]
+    pub delivery: Option<Policy>,
+    /// Session policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::SessionPolicy>)]
+    pub session: Option<SessionPolicy>,
+    /// What becomes of a large session that the provider does not cache any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::WhenCold>)]
+    pub when_cold: Option<WhenCold>,
+    /// Whose messages make runs of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::AddressedBy>)]
+    pub addressed_by: Option<AddressedBy>,
+    /// Model; empty: the agent's own choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Instructions, at most 64 KiB; empty: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Variables of its environment that are set or passed on; others stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<EnvVar>,
+    /// Names of variables that it does not get any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unset_env: Vec<String>,
 }
 
 /// Whether all agents are paused.

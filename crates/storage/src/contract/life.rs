@@ -2,7 +2,13 @@
 
 use super::*;
 
-stories![a_run_waits_to_be_tried_again, a_binding_is_held, agents_are_paused, limits_of_a_binding_change];
+stories![
+    a_run_waits_to_be_tried_again,
+    a_binding_is_held,
+    agents_are_paused,
+    limits_of_a_binding_change,
+    what_a_binding_was_given_changes
+];
 
 fn a_run_waits_to_be_tried_again(store: &mut dyn Store) {
     let mut world = World::new(store);
@@ -108,4 +114,31 @@ fn limits_of_a_binding_change(store: &mut dyn Store) {
         world.store.set_limits(&binding, &limits, at(8)),
         "binding b-claude was removed",
     );
+}
+
+fn what_a_binding_was_given_changes(store: &mut dyn Store) {
+    let world = World::new(store);
+    let binding = world.key.binding.clone();
+    let before = world.store.binding(&binding).unwrap();
+    let spec = NewBinding {
+        profile: Profile::Lean,
+        delivery: Policy::Window,
+        session: SessionPolicy::Saved,
+        when_cold: WhenCold::Fresh,
+        env: vec![EnvVar { name: "KEY".to_owned(), value: Some("new".to_owned()) }],
+        model: Some("m".to_owned()),
+        instructions: Some("Be brief.".to_owned()),
+        addressed_by: AddressedBy::Owners,
+        ..before.spec.clone()
+    };
+    let head = world.store.log_span().unwrap().head;
+    // What cannot be changed stays.
+    let more = NewBinding { handle: "other".to_owned(), command: Vec::new(), ..spec.clone() };
+    let after = world.store.set_spec(&binding, &more, at(5)).unwrap();
+    check("changed", after, Binding { spec: spec.clone(), ..before });
+    world.store.set_spec(&binding, &spec, at(6)).unwrap();
+    let told: Vec<Change> = world.store.log(head, 9).unwrap().into_iter().map(|entry| entry.change).collect();
+    check("told once", told, vec![Change::AgentChanged(binding.clone())]);
+    world.store.remove_binding(&binding, at(7)).unwrap();
+    check_refused("removed", world.store.set_spec(&binding, &spec, at(8)), "binding b-claude was removed");
 }

@@ -130,6 +130,40 @@ pub(super) fn set_limits(
     by_id(db, id)
 }
 
+/// Gives the binding what can be changed of a spec; the same changes nothing.
+pub(super) fn set_spec(
+    db: &Connection,
+    id: &BindingId,
+    spec: &NewBinding,
+    at: Timestamp,
+) -> Result<Binding, Error> {
+    let old = by_id(db, id)?;
+    if old.removed_at.is_some() {
+        return Err(Error::Conflict(format!("binding {id} was removed")));
+    }
+    let mut update = db.prepare_cached(
+        "UPDATE binding SET profile = ?2, delivery = ?3, session = ?4, when_cold = ?5, env = ?6, model = ?7,
+             instructions = ?8, addressed_by = ?9
+         WHERE name = ?1",
+    )?;
+    update.execute((
+        id.as_str(),
+        Word(spec.profile),
+        Word(spec.delivery),
+        Word(spec.session),
+        Word(spec.when_cold),
+        Json(&spec.env),
+        &spec.model,
+        &spec.instructions,
+        Word(spec.addressed_by),
+    ))?;
+    let new = by_id(db, id)?;
+    if new != old {
+        tell(db, id, ChangeKind::AgentChanged, at)?;
+    }
+    Ok(new)
+}
+
 fn tell(db: &Connection, id: &BindingId, kind: ChangeKind, at: Timestamp) -> Result<(), Error> {
     let mut rows = db.prepare_cached("SELECT id, channel FROM binding WHERE name = ?1")?;
     let (binding, channel) = rows.query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;

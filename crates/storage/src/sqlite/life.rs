@@ -8,7 +8,7 @@ use super::reader::Connected;
 use super::value::{RowId, Time, Word};
 use super::{Sqlite, binding, log, run};
 use crate::log::ChangeKind;
-use crate::{Again, Binding, Error, Hold, HoldReason, OwnLimits, ReadLife, StoreLife};
+use crate::{Again, Binding, Error, Hold, HoldReason, NewBinding, OwnLimits, ReadLife, StoreLife};
 
 impl<T: Connected> ReadLife for T {
     fn hold(&self, id: &BindingId) -> Result<Option<Hold>, Error> {
@@ -47,6 +47,10 @@ impl StoreLife for Sqlite {
 
     fn set_limits(&mut self, id: &BindingId, limits: &OwnLimits, at: Timestamp) -> Result<Binding, Error> {
         self.write(|db| binding::set_limits(db, id, limits, at))
+    }
+
+    fn set_spec(&mut self, id: &BindingId, spec: &NewBinding, at: Timestamp) -> Result<Binding, Error> {
+        self.write(|db| binding::set_spec(db, id, spec, at))
     }
 }
 

@@ -28,4 +28,7 @@ pub trait StoreLife: ReadLife {
     fn set_paused(&mut self, since: Option<Timestamp>, at: Timestamp) -> Result<(), Error>;
     /// Gives a binding these limits of its own; they hold for processes that start from now on.
     fn set_limits(&mut self, id: &BindingId, limits: &OwnLimits, at: Timestamp) -> Result<Binding, Error>;
+    /// Gives a binding the profile, policies, environment, model, instructions and those who may address it of this spec;
+    /// nothing else of the spec counts. They hold for processes that start from now on.
+    fn set_spec(&mut self, id: &BindingId, spec: &NewBinding, at: Timestamp) -> Result<Binding, Error>;
 }

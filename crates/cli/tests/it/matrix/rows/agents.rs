@@ -100,6 +100,12 @@ pub(super) fn permissions() -> Vec<Row> {
             of_agent(w)
                 .body(json!({"answered_by": "members", "tools": {"execute": "ask", "read": "default"}}))
         }),
+        row("change_agent", "private", "+----..--+..", |w| {
+            of_agent(w).body(json!({"session": "saved", "env": [{"name": "A", "value": "b"}]}))
+        }),
+        row("change_agent", "that cannot hold", "?----..--?..", |w| {
+            of_agent(w).body(json!({"unset_env": ["NO_SUCH"]}))
+        }),
         row("change_limits", "private", "+----..--+..", |w| {
             of_agent(w).body(json!({"turn_limit_ms": 60_000, "memory_limit_bytes": 0}))
         }),
