@@ -2,7 +2,8 @@
 //!
 //! Per process: `process` is its task, `session` the conversation as a state machine without I/O, `wire` the
 //! JSON-RPC lines, `lines` the bounded reader. `spawn` starts programs; `hold` is the holder between server and
-//! agent, which ends whole process trees; `platform` hides what differs between systems.
+//! agent, which ends whole process trees; `platform` hides what differs between systems. `transcript` reads what agents write of
+//! their sessions.
 
 mod agents;
 pub mod environment;
@@ -21,6 +22,7 @@ mod report;
 mod session;
 mod spawn;
 mod tail;
+pub mod transcript;
 mod version;
 mod wire;
 

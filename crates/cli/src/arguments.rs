@@ -6,8 +6,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
     agent, backup, channel, completions, delete, doctor, edit, export, history, import, invite, man, openapi,
-    pause, permission, person, post, project, render, restore, run, search, serve, sim, tail, token, usage,
-    watermarks, worktree,
+    pause, permission, person, post, project, render, restore, run, search, serve, sim, spending, tail,
+    token, usage, watermarks, worktree,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -52,6 +52,8 @@ enum Command {
     Run(run::Run),
     Usage(usage::Usage),
     #[command(subcommand)]
+    Spending(spending::Spending),
+    #[command(subcommand)]
     Permission(permission::Permission),
     Pause(pause::Pause),
     Resume(pause::Resume),
@@ -90,6 +92,7 @@ impl Arguments {
             Command::Delete(command) => command.run(&context),
             Command::Run(command) => command.run(&context),
             Command::Usage(command) => command.run(&context),
+            Command::Spending(command) => command.run(&context),
             Command::Permission(command) => command.run(&context),
             Command::Pause(command) => command.run(&context),
             Command::Resume(command) => command.run(&context),

@@ -24,6 +24,7 @@ pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod sim;
+pub(crate) mod spending;
 pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod usage;

@@ -26,6 +26,7 @@ mod request;
 mod rules;
 mod run;
 mod saved;
+mod spending;
 mod steer;
 mod tally;
 mod tool;
@@ -36,14 +37,14 @@ mod wake;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use delivery::model::{AuthorKind, Epoch, Key, MessageId, RunId};
+use delivery::model::{AuthorKind, Epoch, Key, MessageId, NativeId, RunId};
 use delivery::queue::{self, Queue};
 use delivery::residency::{self, EndReason, Pool, Residency};
 use delivery::turn::{Lease, Telling};
 use delivery::{Author, Limits, Moment, Timestamp};
 use storage::{Binding, PermissionId, Store, Worktree};
 
-pub use self::activity::{Activity, Doing};
+pub use self::activity::{Activity, Doing, Piece};
 use self::admin::add_channel;
 pub(crate) use self::admin::{check_channel_name, check_name};
 pub use self::change::BindingChange;
@@ -59,11 +60,14 @@ pub use self::project::{Origin, Prepared, ProjectAct, SetUp, SetUpEnd, Workplace
 pub(crate) use self::request::key_of;
 pub use self::request::{Board, Brought, Post, Reply, Request, Spool};
 pub use self::rules::RulesChange;
+pub use self::spending::SetSpending;
+pub(crate) use self::spending::spent;
 pub use self::steer::Steer;
 pub use self::tally::{Ended, Tally, Tokens, Turns};
 pub use self::tool::{ActivityFacts, Tool, ToolCall, WorktreeOf};
+pub use self::usage::Transcript;
 use crate::error::{ApiError, Code};
-use crate::settings::Cold;
+use crate::settings::{CacheAlert, Cold};
 
 /// What the engine must know from outside.
 #[derive(Clone)]
@@ -74,6 +78,8 @@ pub struct Rules {
     pub pool: Pool,
     /// When reloading a session is dear.
     pub cold: Cold,
+    /// Which turns read too little from the provider's cache.
+    pub cache_alert: CacheAlert,
     /// How many agents one message may address.
     pub max_recipients: u32,
     /// Whether a binding's command can be started.
@@ -196,19 +202,21 @@ pub enum Command {
         /// The piece.
         piece: Piece,
     },
+    /// Read what a turn took out of the transcript that its agent keeps.
+    ReadTranscript {
+        /// The run.
+        run: RunId,
+        /// Its agent.
+        binding: Box<Binding>,
+        /// The session.
+        native: NativeId,
+        /// From where on.
+        from: storage::TranscriptMark,
+    },
     /// Remove the worktree of a binding that is gone, if nothing is lost with it.
     Tidy(Box<Worktree>),
     /// Runs ended: whoever waits for them looks again.
     RunsEnded,
-}
-
-/// A piece of an answer that is being written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// More text.
-    Text(String),
-    /// What was said by now was no answer yet (2.4): it begins anew.
-    Anew,
 }
 
 /// A process as the engine knows it.
@@ -241,6 +249,8 @@ struct LiveTurn {
     telling: Option<Telling>,
     /// The framing that it begins with, and how often the session had compacted by then.
     framing: Option<(String, u64)>,
+    /// How often the session had compacted before it.
+    compactions: u64,
     /// Whether it turned out that the session was not restored.
     doubted: bool,
     /// Bytes of the answer's pieces so far.
@@ -428,6 +438,8 @@ impl Engine {
             Request::Tool(call) => self.tool(store, *call, now),
             Request::ImportWatermarks(placed) => self.import_watermarks(store, &placed),
             Request::Project(act) => self.project(store, *act, now),
+            Request::SetSpending(set) => self.set_spending(store, &set),
+            Request::Transcript(read) => self.transcript_read(store, *read, now),
             Request::Import(spool) => self.import(store, &spool, now),
             Request::Shutdown => {
                 self.touched = true;
@@ -452,8 +464,10 @@ impl Engine {
             {
                 self.touched = true;
                 match command {
-                    queue::Command::Begin { key, .. } => {
-                        self.residency.handle(residency::Event::Wanted(key), now.mono);
+                    queue::Command::Begin { key, run } => {
+                        if !self.is_over_limit(store, &key, &run, now)? {
+                            self.residency.handle(residency::Event::Wanted(key), now.mono);
+                        }
                     }
                 }
                 continue;

@@ -15,6 +15,7 @@ mod permission;
 mod project;
 mod run;
 mod sign_in;
+mod spending;
 mod table;
 mod thread;
 mod token;
@@ -111,6 +112,7 @@ fn table() -> Table {
         .with(routes!(run::cancel))
         .with(routes!(run::retry))
         .with(routes!(usage::show))
+        .with(routes!(spending::list, spending::set))
         .with(routes!(permission::list))
         .with(routes!(permission::show))
         .with(routes!(permission::answer))

@@ -73,6 +73,8 @@ pub(crate) struct Metrics {
     tokens: Family<Kind, Counter>,
     cost: Counter<f64, AtomicU64>,
     turns_ended: Family<Telling, Counter>,
+    limited: Counter,
+    cache_alerts: Counter,
     turns: Counter,
     prompt_bytes: Counter,
     batch_size: Histogram,
@@ -95,6 +97,8 @@ impl Metrics {
             tokens: Family::default(),
             cost: Counter::default(),
             turns_ended: Family::default(),
+            limited: Counter::default(),
+            cache_alerts: Counter::default(),
             turns: Counter::default(),
             prompt_bytes: Counter::default(),
             batch_size: Histogram::new(BATCH_SIZES),
@@ -134,6 +138,16 @@ impl Metrics {
             "turns_ended",
             "Turns that ended, by whether it was told what they took",
             self.turns_ended.clone(),
+        );
+        all.register(
+            "runs_limited",
+            "Runs that did not begin since a spending limit was reached",
+            self.limited.clone(),
+        );
+        all.register(
+            "cache_alerts",
+            "Notices of turns that read too little from the provider's cache",
+            self.cache_alerts.clone(),
         );
         all.register("turns", "Prompts that were sent to agents", self.turns.clone());
         all.register_with_unit(
@@ -210,6 +224,8 @@ impl Metrics {
             self.tokens.get_or_create(&Kind { kind }).inc_by(count);
         }
         self.cost.inc_by(dollars(more(before.cost_usd_micros, after.cost_usd_micros)));
+        self.limited.inc_by(more(before.limited, after.limited));
+        self.cache_alerts.inc_by(more(before.cache_alerts, after.cache_alerts));
         let (old, new) = (before.turns, after.turns);
         for (told, count) in [("yes", more(old.told, new.told)), ("no", more(old.untold, new.untold))] {
             self.turns_ended.get_or_create(&Telling { told }).inc_by(count);

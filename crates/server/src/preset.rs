@@ -94,6 +94,16 @@ pub(crate) fn presets(guide: &[String]) -> Vec<Preset> {
 /// The profiles of an agent that is run as it is.
 const UNTOUCHED: &[Profile] = &[Profile::Own];
 
+/// Whether a preset's agent keeps transcripts that tell what its turns took.
+pub(crate) fn keeps_transcripts(preset: &str) -> bool {
+    preset == claude::NAME
+}
+
+/// The folder below which they stand, by the agent's environment.
+pub(crate) fn transcripts(preset: &str, env: &[(String, String)]) -> Option<PathBuf> {
+    if preset == claude::NAME { claude::transcripts(env) } else { None }
+}
+
 /// For how long the provider keeps what a preset's agent has it cache, in milliseconds, since that was last asked for;
 /// `None`: that is not known.
 pub(crate) fn keeps_ms(preset: &str, profile: Profile) -> Option<u64> {

@@ -221,6 +221,25 @@ pub fn may_pause_all(who: &Principal) -> Verdict {
     owner(who)
 }
 
+/// Setting what the agents of a channel may spend.
+pub fn may_limit_channel(who: &Principal, at: Standing) -> Verdict {
+    may_manage_channel(who, at)
+}
+
+/// The same for all agents together.
+pub fn may_limit_all(who: &Principal) -> Verdict {
+    owner(who)
+}
+
+/// Seeing what all agents together may spend, and what they spent.
+pub fn may_see_all_spending(who: &Principal) -> Verdict {
+    scope(who, Scope::Read)?;
+    match who.role {
+        Role::Owner => Ok(()),
+        Role::Member | Role::Guest => Err(OWNERS),
+    }
+}
+
 /// Adding an agent: its command runs with the rights of the server's own user.
 pub fn may_add_agent(who: &Principal, at: Standing) -> Verdict {
     reaches(who, at)?;

@@ -168,6 +168,7 @@ fn rules(settings: &Settings, start: &StartAgents) -> Rules {
         limits: settings.limits,
         pool: settings.pool,
         cold: settings.cold,
+        cache_alert: settings.cache_alert,
         max_recipients: settings.max_recipients,
         reachable: Arc::new(move |binding| reach.reachable(binding)),
         permission_ms: settings.permission_ms,

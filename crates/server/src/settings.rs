@@ -20,6 +20,8 @@ pub struct Settings {
     pub pool: Pool,
     /// When reloading a session is dear: 50,000 tokens, an hour.
     pub cold: Cold,
+    /// Which turns read too little from the provider's cache: half of at least 10,000 tokens.
+    pub cache_alert: CacheAlert,
     /// Rows 30, lines 12, body 600 characters.
     pub limits: Limits,
     /// How many agents one message may address: 3.
@@ -57,6 +59,21 @@ pub struct Cold {
     pub tokens: u64,
     /// How long no provider keeps what nobody asks for, in milliseconds.
     pub cache_ms: u64,
+}
+
+/// Which warm turns read so little from the provider's cache that their channel is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheAlert {
+    /// Less than this much of all input, in hundredths; 0: none.
+    pub share_percent: u32,
+    /// Turns with less input say nothing.
+    pub tokens_min: u64,
+}
+
+impl Default for CacheAlert {
+    fn default() -> Self {
+        Self { share_percent: 50, tokens_min: 10_000 }
+    }
 }
 
 /// What is logged, and how.

@@ -371,6 +371,11 @@ impl Worker {
                 }
                 Command::End { key, epoch } => self.agents.carry_out(agents::Command::End { key, epoch }),
                 Command::Stream { key, run, piece } => self.log.hub.stream(key, run, &piece),
+                Command::ReadTranscript { run, binding, native, from } => {
+                    if let Some(projects) = self.start.transcripts(&binding) {
+                        self.outside.read_transcript(projects, run, native, from);
+                    }
+                }
                 Command::Tidy(worktree) => self.outside.tidy(&self.start, *worktree),
                 Command::RunsEnded => runs_ended = true,
             }

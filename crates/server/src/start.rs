@@ -121,6 +121,11 @@ impl StartAgents {
         }
     }
 
+    /// The folder below which a binding's agent keeps transcripts of its sessions, if it does.
+    pub(crate) fn transcripts(&self, binding: &Binding) -> Option<PathBuf> {
+        preset::transcripts(&binding.spec.preset, &self.spec(binding, None).env)
+    }
+
     /// What its preset sets up for a binding in its profile. What the binding's own environment names is left to that.
     fn set_up(&self, binding: &Binding) -> SetUp {
         let mut set_up =

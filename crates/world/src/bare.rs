@@ -9,7 +9,7 @@ use delivery::model::{NativeId, Policy, SessionPolicy, WhenCold};
 use delivery::residency::Pool;
 use delivery::{Limits, Moment, Timestamp};
 use server::engine::{Command, Engine, Footprint, Input, Now, Post, Request, Rules};
-use server::settings::Cold;
+use server::settings::{CacheAlert, Cold};
 use storage::{AddressedBy, ChannelKind, NewBinding, OwnLimits, PermissionRules, Role, Sqlite, Store};
 use tempfile::TempDir;
 
@@ -46,6 +46,7 @@ impl Bare {
             pool: Pool { processes_max: POOL, idle_ms: IDLE_MS },
             max_recipients: 3,
             cold: Cold { tokens: 50_000, cache_ms: 3_600_000 },
+            cache_alert: CacheAlert::default(),
             permission_ms: IDLE_MS,
             inside: Arc::new(|_, _| false),
             reachable: Arc::new(|_| true),
@@ -157,6 +158,7 @@ impl Bare {
             | Command::Prove { .. }
             | Command::Answer { .. }
             | Command::Steer { .. }
+            | Command::ReadTranscript { .. }
             | Command::Tidy(_)
             | Command::Stream { .. }
             | Command::RunsEnded => {}

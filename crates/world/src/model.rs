@@ -273,6 +273,8 @@ impl Model {
             | Request::ChangeRules { .. }
             | Request::Project(_)
             | Request::Steer(_)
+            | Request::SetSpending(_)
+            | Request::Transcript(_)
             | Request::ImportWatermarks(_)
             | Request::Import(_) => Err(Breach::new("model", "this is not modelled")),
         }

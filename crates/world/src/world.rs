@@ -14,7 +14,7 @@ use delivery::model::{Epoch, Key, MessageId, NativeId, RunId};
 use delivery::residency::Pool;
 use delivery::{Limits, Moment, Timestamp};
 use server::engine::{Engine, Footprint, Input, Now, Post, Rules};
-use server::settings::Cold;
+use server::settings::{CacheAlert, Cold};
 use storage::{ChannelKind, NewBinding, Sqlite, Store};
 use tempfile::TempDir;
 
@@ -176,6 +176,7 @@ fn rules(setup: &Setup, missing: &Arc<Mutex<BTreeSet<String>>>) -> Rules {
         permission_ms: CARD_MS,
         inside: Arc::new(|_, touches| touches.paths.iter().all(|path| path.starts_with(INSIDE))),
         cold: Cold { tokens: COLD_TOKENS, cache_ms: COLD_MS.unsigned_abs() },
+        cache_alert: CacheAlert::default(),
         reachable: Arc::new(move |binding| {
             !missing.lock().unwrap_or_else(PoisonError::into_inner).contains(&binding.spec.handle)
         }),

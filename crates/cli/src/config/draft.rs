@@ -11,7 +11,7 @@ use delivery::mention::is_handle;
 use delivery::residency::Pool;
 use server::Rate;
 use server::network::{Host, Network, PlainHttp, PublicUrl};
-use server::settings::{Cold, Log, LogFormat, Settings};
+use server::settings::{CacheAlert, Cold, Log, LogFormat, Settings};
 
 use super::key::{Given, Key, Source};
 use super::{Env, Programs, home_folder};
@@ -43,6 +43,7 @@ pub(super) struct Draft {
     plain_http: PlainHttp,
     pool: Pool,
     cold: Cold,
+    cache_alert: CacheAlert,
     limits: Limits,
     max_recipients: u32,
     write_rate: u32,
@@ -68,6 +69,7 @@ impl Draft {
             pool: Pool { processes_max: 4, idle_ms: 30 * 60 * 1_000 },
             // No provider is known to keep more than an hour what it was not asked to keep longer.
             cold: Cold { tokens: 50_000, cache_ms: 60 * 60 * 1_000 },
+            cache_alert: CacheAlert::default(),
             limits: Limits::default(),
             max_recipients: 3,
             write_rate: 50,
@@ -114,6 +116,7 @@ impl Draft {
             network,
             pool: self.pool,
             cold: self.cold,
+            cache_alert: self.cache_alert,
             limits: self.limits,
             max_recipients: self.max_recipients,
             writes: Rate::per_second(self.write_rate, self.write_burst),
@@ -158,6 +161,10 @@ impl Draft {
             Key::IdleLimit => self.pool.idle_ms = ms(given.duration(&(DURATION_MIN..=30 * DAY))?),
             Key::ColdTokens => self.cold.tokens = u64::from(given.count(&(0..=100_000_000))?),
             Key::CacheLifetime => self.cold.cache_ms = ms(given.duration(&(DURATION_MIN..=30 * DAY))?),
+            Key::CacheAlert => self.cache_alert.share_percent = given.count(&(0..=100))?,
+            Key::CacheAlertTokens => {
+                self.cache_alert.tokens_min = u64::from(given.count(&(1..=100_000_000))?);
+            }
             Key::Rows => self.limits.rows = size(given.count(&(1..=1_000))?),
             // A watermark remembers 200 ids: a block may not show more than it can remember.
             Key::Lines => self.limits.lines = size(given.count(&(1..=200))?),

@@ -27,6 +27,10 @@ pub(super) enum Key {
     ColdTokens,
     /// How long providers keep a session in their cache.
     CacheLifetime,
+    /// Share of the cache under which a turn is told of.
+    CacheAlert,
+    /// Tokens that such a turn has at least.
+    CacheAlertTokens,
     /// Newest rows that the policies `base` and `window` look at.
     Rows,
     /// Lines of a context block.
@@ -65,7 +69,7 @@ pub(super) enum Key {
 
 impl Key {
     /// All of them, in the order of the documentation.
-    pub(super) const ALL: [Self; 26] = [
+    pub(super) const ALL: [Self; 28] = [
         Self::Data,
         Self::Listen,
         Self::PublicUrl,
@@ -75,6 +79,8 @@ impl Key {
         Self::IdleLimit,
         Self::ColdTokens,
         Self::CacheLifetime,
+        Self::CacheAlert,
+        Self::CacheAlertTokens,
         Self::Rows,
         Self::Lines,
         Self::BodyChars,
@@ -106,6 +112,8 @@ impl Key {
             Self::IdleLimit => "idle_limit",
             Self::ColdTokens => "cold_tokens",
             Self::CacheLifetime => "cache_lifetime",
+            Self::CacheAlert => "cache_alert",
+            Self::CacheAlertTokens => "cache_alert_tokens",
             Self::Rows => "rows",
             Self::Lines => "lines",
             Self::BodyChars => "body_chars",

@@ -10,7 +10,7 @@ use delivery::Limits;
 use delivery::residency::Pool;
 use server::Rate;
 use server::network::{Host, Network, PlainHttp, PublicUrl};
-use server::settings::{Cold, Log, LogFormat, Settings};
+use server::settings::{CacheAlert, Cold, Log, LogFormat, Settings};
 
 use super::key::Key;
 use super::{Env, Flags, Programs, data_folder, settings};
@@ -47,6 +47,7 @@ fn defaults() -> Settings {
         network: local("127.0.0.1:7717"),
         pool: Pool { processes_max: 4, idle_ms: 1_800_000 },
         cold: Cold { tokens: 50_000, cache_ms: 3_600_000 },
+        cache_alert: CacheAlert { share_percent: 50, tokens_min: 10_000 },
         limits: Limits { rows: 30, lines: 12, body_chars: 600 },
         max_recipients: 3,
         writes: Rate { every_us: 20_000, burst: 200 },
@@ -152,6 +153,8 @@ fn every_key_can_be_set_in_the_default_file() {
         idle_limit = "1h30m"
         cold_tokens = 80_000
         cache_lifetime = "2h"
+        cache_alert = 80
+        cache_alert_tokens = 5_000
         rows = 60
         lines = 24
         body_chars = 1_200
@@ -181,6 +184,7 @@ fn every_key_can_be_set_in_the_default_file() {
         .unwrap(),
         pool: Pool { processes_max: 8, idle_ms: 5_400_000 },
         cold: Cold { tokens: 80_000, cache_ms: 7_200_000 },
+        cache_alert: CacheAlert { share_percent: 80, tokens_min: 5_000 },
         limits: Limits { rows: 60, lines: 24, body_chars: 1_200 },
         max_recipients: 5,
         writes: Rate { every_us: 100_000, burst: 20 },
@@ -211,7 +215,7 @@ fn mistakes_in_the_file_are_told_with_their_line() {
         let expected = Failure::new(Kind::Invalid, format!("{}{message}", path.display()));
         assert_eq!(actual, Err(hint.iter().fold(expected, |failure, hint| failure.hint(*hint))), "{text}");
     };
-    let known = "known keys: data, listen, public_url, allowed_hosts, plain_http, pool_size, idle_limit, cold_tokens, cache_lifetime, rows, lines, \
+    let known = "known keys: data, listen, public_url, allowed_hosts, plain_http, pool_size, idle_limit, cold_tokens, cache_lifetime, cache_alert, cache_alert_tokens, rows, lines, \
                  body_chars, max_recipients, write_rate, write_burst, permission_limit, events_kept, start_limit, inactivity_limit, turn_limit, grace, \
                  hide_processes, memory_limit, owner, log_level, log_format";
     check(
@@ -396,6 +400,8 @@ fn the_documentation_tells_every_key_with_its_default() {
         (Key::IdleLimit, "`\"30m\"`"),
         (Key::ColdTokens, "`50000`"),
         (Key::CacheLifetime, "`\"1h\"`"),
+        (Key::CacheAlert, "`50`"),
+        (Key::CacheAlertTokens, "`10000`"),
         (Key::Rows, "`30`"),
         (Key::Lines, "`12`"),
         (Key::BodyChars, "`600`"),

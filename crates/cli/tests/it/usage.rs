@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::http::Http;
 use crate::identity::token;
-use crate::server::TestServer;
+use crate::server::{TestServer, wait_until};
 
 /// A turn of `@echo` with these steps; its run.
 fn turn(server: &TestServer, channel: &str, steps: &Value) -> Value {
@@ -81,4 +81,73 @@ fn what_runs_took_is_shown_and_what_was_not_told_is_no_zero() {
     ] {
         assert!(metrics.lines().any(|one| one == line), "no line {line} in:\n{metrics}");
     }
+}
+
+/// What the host said in the channel, oldest first.
+fn notices(server: &TestServer) -> Vec<String> {
+    let history = server.json(&["history", "general", "--limit", "1000"]);
+    let by_host = history.as_array().unwrap().iter().filter(|message| message["author"]["kind"] == "system");
+    by_host.map(|message| message["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_spending_limit_stops_runs_that_can_be_tried_again() {
+    let mut server = TestServer::start();
+    server.add_scripted("echo", "general", "log", &[]);
+    let whose = ["--channel", "general", "--agent", "echo"];
+    let set =
+        |server: &TestServer, more: &[&str]| server.ok(&[&["spending", "set"], &whose[..], more].concat());
+    assert_eq!(
+        set(&server, &["--money", "0.4"]),
+        "the limit holds for runs of @echo in general that begin from now on\n"
+    );
+    turn(&server, "general", &telling(10, 90, 0.5));
+    let stopped = turn(&server, "general", &telling(10, 90, 0.75));
+    assert_eq!(stopped["status"], "failed");
+    let reason = "@echo in general reached the spending limit of today: 0.5 of 0.4 USD. It begins anew at midnight UTC; a \
+                  higher one is set with: highwater spending set --channel general --agent echo";
+    assert_eq!(stopped["error"], reason);
+    assert!(notices(&server).last().unwrap().contains(reason), "{:?}", notices(&server));
+    assert_eq!(server.ask("general", "@guide help", &[])["runs"][0]["status"], "succeeded", "others go on");
+
+    // The limit outlives the server.
+    server.stop();
+    server.start_again(&[]);
+    assert_eq!(turn(&server, "general", &telling(10, 90, 0.75))["status"], "failed");
+    let limits = server.json(&["spending", "list"]);
+    assert_eq!(
+        limits,
+        json!([{"channel": "general", "agent": "echo", "tokens": null, "micros": 400_000, "currency": "USD",
+            "spent_tokens": 105, "spent_micros": 500_000, "runs_untold": 0, "turns_unpriced": 0}])
+    );
+    set(&server, &["--tokens", "1000", "--money", "100"]);
+    let again = server.json(&["run", "retry", stopped["id"].as_str().unwrap()])["id"].clone();
+    let status = || server.show(again.as_str().unwrap())["status"].clone();
+    wait_until("it is answered", || status() == "succeeded");
+    server.ok(&[&["spending", "remove"], &whose[..]].concat());
+    assert_eq!(server.ok(&["spending", "list"]), "no spending limits\n");
+    assert_eq!(server.run(&["spending", "remove", "--all"]).code, 3);
+    for wrong in [&["spending", "set", "--all"][..], &["spending", "set", "--tokens", "5"]] {
+        assert_eq!(server.run(wrong).code, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_turn_that_breaks_the_cache_is_told_of_in_its_channel() {
+    let mut server = TestServer::start();
+    server.stop();
+    std::fs::write(server.file("config.toml"), "cache_alert = 60\ncache_alert_tokens = 1_000\n").unwrap();
+    let config = server.file("config.toml");
+    server.start_again(&["--config", &config]);
+    server.add_scripted("echo", "general", "log", &[]);
+    for (input, read) in [(5_000, 0), (100, 4_900), (2_500, 2_500), (4_000, 1_000)] {
+        turn(&server, "general", &telling(input, read, 0.1));
+    }
+    let told = notices(&server);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("only 50 % of its 5000 tokens came from the provider's cache in r3"),
+        "{told:?}"
+    );
+    assert!(told[0].contains("highwater run show r2 and highwater run show r3"), "{told:?}");
 }

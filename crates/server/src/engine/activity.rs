@@ -33,6 +33,15 @@ pub struct Doing {
     pub steerable: bool,
 }
 
+/// A piece of an answer that is being written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// More text.
+    Text(String),
+    /// What was said by now was no answer yet (2.4): it begins anew.
+    Anew,
+}
+
 impl Engine {
     /// What the agents are doing that have runs which have not ended; all others are idle.
     pub fn activities(&self) -> BTreeMap<Key, Doing> {

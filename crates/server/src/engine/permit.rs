@@ -37,11 +37,17 @@ pub(super) fn permit(store: &dyn Store, who: &Principal, request: &Request) -> R
             in_channel(store, who, channel, rights::may_pause_channel)
         }
         Request::Pause { channel: None, .. } => allowed(rights::may_pause_all(who), "pause", ""),
+        Request::SetSpending(set) => match &set.channel {
+            Some(channel) => in_channel(store, who, channel, rights::may_limit_channel),
+            None => allowed(rights::may_limit_all(who), "limit", ""),
+        },
         Request::Project(act) => permit_project(store, who, act),
         Request::ImportWatermarks(_) | Request::Import(_) => allowed(rights::may_import(who), "channel", ""),
-        Request::Tool(_) | Request::Shutdown | Request::CancelTurns | Request::As(..) => {
-            Err(ApiError::forbidden("this is not asked for by people"))
-        }
+        Request::Transcript(_)
+        | Request::Tool(_)
+        | Request::Shutdown
+        | Request::CancelTurns
+        | Request::As(..) => Err(ApiError::forbidden("this is not asked for by people")),
     }
 }
 

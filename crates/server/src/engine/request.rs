@@ -16,7 +16,10 @@ use crate::rights::Principal;
 pub use crate::spool::Spool;
 pub use crate::transfer::Brought;
 
-use super::{ActivityFacts, Answer, BindingChange, LimitsChange, Pausing, RulesChange, Steer, ToolCall};
+use super::{
+    ActivityFacts, Answer, BindingChange, LimitsChange, Pausing, RulesChange, SetSpending, Steer, ToolCall,
+    Transcript,
+};
 
 /// A message that a person wants to post.
 #[derive(Clone, Debug)]
@@ -142,6 +145,10 @@ pub enum Request {
         /// Which of both.
         pausing: Pausing,
     },
+    /// Set a spending limit, or take it away.
+    SetSpending(Box<SetSpending>),
+    /// What was read of a transcript.
+    Transcript(Box<Transcript>),
     /// Something about projects and worktrees.
     Project(Box<ProjectAct>),
     /// An agent calls one of its tools (7).
@@ -182,6 +189,8 @@ impl Request {
             | Self::Answer(_)
             | Self::Steer(_)
             | Self::Pause { .. }
+            | Self::SetSpending(_)
+            | Self::Transcript(_)
             | Self::Tool(_)
             | Self::Shutdown
             | Self::CancelTurns => false,

@@ -50,7 +50,7 @@ impl Engine {
                 RunStatus::Running => {
                     let reason =
                         "the server stopped while the agent was at work; what it did by then is done";
-                    Self::account_lost(store, &run, now)?;
+                    self.account_lost(store, &run, now)?;
                     self.end_visibly(store, &run, RunStatus::Failed, reason, now)?;
                 }
                 RunStatus::Succeeded | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Declined => {}

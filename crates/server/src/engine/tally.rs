@@ -15,6 +15,10 @@ pub struct Tally {
     pub cost_usd_micros: u64,
     /// Turns that took something.
     pub turns: Turns,
+    /// Runs that did not begin since a spending limit was reached.
+    pub limited: u64,
+    /// Turns that read too little from the provider's cache, as far as that was said.
+    pub cache_alerts: u64,
 }
 
 /// Turns by whether it was told what they took.

@@ -124,6 +124,7 @@ impl Engine {
             lease,
             telling: built.telling,
             framing: built.framing.map(|framing| (framing, compactions)),
+            compactions,
             doubted: false,
             answer_bytes: 0,
             declined: None,

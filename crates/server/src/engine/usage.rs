@@ -1,13 +1,32 @@
 //! What turns took: by what the agent answers, by its own count of money, and by list prices.
 
+mod cache;
 mod price;
 
-use agents::Money;
-use delivery::model::Key;
-use storage::{Cost, CostBy, Currency, Run, Store, TurnUsage, Usage, UsageSource};
+use agents::{ModelUsage, Money};
+use delivery::model::{Key, NativeId, RunId};
+use storage::{Cost, CostBy, Currency, Run, Store, TranscriptMark, TurnUsage, Usage, UsageSource};
 
-use super::{Engine, LiveTurn, Now};
+use super::{Command, Engine, LiveTurn, Now, Reply};
 use crate::error::ApiError;
+use crate::preset;
+
+/// What was read of an agent's transcript for a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transcript {
+    /// The run whose turn it was.
+    pub run: RunId,
+    /// The session.
+    pub native: NativeId,
+    /// From where on it was read.
+    pub from: TranscriptMark,
+    /// Up to where.
+    pub to: TranscriptMark,
+    /// Tokens by model.
+    pub models: Vec<ModelUsage>,
+    /// Requests that were broken off.
+    pub cut: u32,
+}
 
 impl Engine {
     /// The agent told what its session has cost by now. What was added since it last told is this turn's; a count that
@@ -51,12 +70,71 @@ impl Engine {
         took.usage.cost = told.or(took.usage.cost);
         self.touched = true;
         self.tally.took(&took.usage);
-        Ok(store.add_turn(&turn.run, &took, now.wall)?)
+        store.add_turn(&turn.run, &took, now.wall)?;
+        self.watch_cache(store, key, turn, &took, now)?;
+        self.look_at_transcript(store, &store.run(&turn.run)?)
     }
 
     /// The turn of a run was lost with its server: nobody told what it took.
-    pub(super) fn account_lost(store: &mut dyn Store, run: &Run, now: Now) -> Result<(), ApiError> {
-        Ok(store.add_turn(&run.id, &TurnUsage::default(), now.wall)?)
+    pub(super) fn account_lost(
+        &mut self,
+        store: &mut dyn Store,
+        run: &Run,
+        now: Now,
+    ) -> Result<(), ApiError> {
+        store.add_turn(&run.id, &TurnUsage::default(), now.wall)?;
+        self.look_at_transcript(store, run)
+    }
+
+    /// Has the transcript read that the agent of a turn keeps, if it does.
+    fn look_at_transcript(&mut self, store: &dyn Store, run: &Run) -> Result<(), ApiError> {
+        let binding = store.binding(&run.key.binding)?;
+        let Some(staged) = &run.staged else { return Ok(()) };
+        if !preset::keeps_transcripts(&binding.spec.preset) {
+            return Ok(());
+        }
+        let from = store.session_marks(&staged.native)?.transcript;
+        let (run, native, binding) = (run.id.clone(), staged.native.clone(), Box::new(binding));
+        self.touched = true;
+        self.out.push_back(Command::ReadTranscript { run, binding, native, from });
+        Ok(())
+    }
+
+    /// A transcript was read. It is the truth for turns of which the agent told nothing, such as those that were cancelled;
+    /// what it told itself stays, since that counts requests which are in no transcript.
+    pub(super) fn transcript_read(
+        &mut self,
+        store: &mut dyn Store,
+        read: Transcript,
+        now: Now,
+    ) -> Result<Reply, ApiError> {
+        let mut marks = store.session_marks(&read.native)?;
+        if marks.transcript != read.from {
+            // Another turn's reading came in between: this one looks again, behind it.
+            self.look_at_transcript(store, &store.run(&read.run)?)?;
+            return Ok(Reply::Done);
+        }
+        marks.transcript = read.to;
+        store.set_session_marks(&read.native, &marks)?;
+        let Some(turn) = store.turns(&read.run)?.pop() else { return Ok(Reply::Done) };
+        if turn.took.source.is_some() || (read.models.is_empty() && read.cut == 0) {
+            return Ok(Reply::Done);
+        }
+        let binding = store.binding(&store.run(&read.run)?.key.binding)?;
+        let told = agents::Usage { models: read.models, ..agents::Usage::default() };
+        let mut known = match told.models.is_empty() {
+            true => TurnUsage::default(),
+            false => TurnUsage { source: Some(UsageSource::Transcript), ..took(&told, &binding) },
+        };
+        known.cut = read.cut;
+        known.usage.cost = turn.took.usage.cost.or(known.usage.cost);
+        self.touched = true;
+        self.tally.more(&Usage {
+            cost: known.usage.cost.filter(|_| turn.took.usage.cost.is_none()),
+            ..known.usage
+        });
+        store.set_turn(&read.run, &known, now.wall)?;
+        Ok(Reply::Done)
     }
 }
 

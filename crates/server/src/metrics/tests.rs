@@ -27,6 +27,8 @@ fn the_text_tells_what_happened() {
         tokens: Tokens { input: 10, cached_read: 90, ..Tokens::default() },
         cost_usd_micros: 1_250_000,
         turns: Turns { told: 2, untold: 1 },
+        limited: 3,
+        cache_alerts: 4,
     };
     metrics.tally(&before, &after);
     let runs = |ids: &[&str]| ids.iter().map(|id| RunId((*id).to_owned())).collect();
@@ -51,6 +53,8 @@ fn the_text_tells_what_happened() {
         "highwater_cost_dollars_total 1.25",
         "highwater_turns_ended_total{told=\"yes\"} 2",
         "highwater_turns_ended_total{told=\"no\"} 1",
+        "highwater_runs_limited_total 3",
+        "highwater_cache_alerts_total 4",
         "highwater_turns_total 1",
         "highwater_prompt_bytes_total 120",
         "highwater_engine_batch_size_bucket{le=\"4\"} 1",

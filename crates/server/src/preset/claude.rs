@@ -43,6 +43,13 @@ const LEAN: &[(&str, &str)] = &[
     ("ENABLE_TOOL_SEARCH", "false"),
 ];
 
+/// Where it keeps the transcripts of its sessions: `projects` in its configuration, a folder for each working folder.
+pub(super) fn transcripts(env: &[(String, String)]) -> Option<PathBuf> {
+    let value = |name: &str| env.iter().find(|(own, _)| own == name).map(|(_, value)| PathBuf::from(value));
+    let folder = value("CLAUDE_CONFIG_DIR").or_else(|| value("HOME").map(|home| home.join(".claude")))?;
+    Some(folder.join("projects"))
+}
+
 /// For how long what it caches is kept: with the variable of `TIDY` an hour. Without, that depends on how the user logs in,
 /// and is 5 minutes for keys.
 pub(super) fn keeps_ms(profile: Profile) -> u64 {

@@ -39,7 +39,7 @@ fn rights_in_channels() {
     let own: PersonId = "p1".into();
     let other: PersonId = "p2".into();
     // (right, in a public channel, in a private one, in a direct conversation)
-    let table: [(&str, Right, &str, &str, &str); 14] = [
+    let table: [(&str, Right, &str, &str, &str); 15] = [
         ("read", may_read_channel, "+++ +++ ++.", "+++ ++. ++.", "+++ ++. ++."),
         ("join", may_join_channel, "+++ +++ ++.", "+++ ++. ++.", "--- --. --."),
         ("leave", may_leave_channel, "+++ +++ ++.", "+++ ++. ++.", "--- --. --."),
@@ -47,6 +47,7 @@ fn rights_in_channels() {
         ("remove a member", may_remove_member, "+++ +-- --.", "+++ +-. --.", "--- --. --."),
         ("manage", may_manage_channel, "+++ +-- --.", "+++ +-. --.", "+++ +-. --."),
         ("pause", may_pause_channel, "+++ +-- --.", "+++ +-. --.", "+++ +-. --."),
+        ("limit", may_limit_channel, "+++ +-- --.", "+++ +-. --.", "+++ +-. --."),
         ("topic", may_set_topic, "+++ ++- --.", "+++ ++. --.", "+++ ++. --."),
         ("post", may_post, "+++ +++ ++.", "++- ++. ++.", "++- ++. ++."),
         ("add agent", may_add_agent, "+++ --- --.", "+++ --. --.", "+++ --. --."),

@@ -1,12 +1,16 @@
 //! What is done outside the engine's thread for it, and told to it when it is done.
 
-use agents::Spec;
-use storage::Worktree;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agents::{Spec, transcript};
+use delivery::model::{NativeId, RunId};
+use storage::{TranscriptMark, Worktree};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Ask, Asked, stopped};
-use crate::engine::{ProjectAct, Reply, Request, Workplace};
+use crate::engine::{ProjectAct, Reply, Request, Transcript, Workplace};
 use crate::error::ApiError;
 use crate::project::{Fault, Projects};
 use crate::start::StartAgents;
@@ -31,11 +35,40 @@ impl Outside {
         }
     }
 
+    /// Reads what a session's transcript has behind a place, and tells it.
+    pub(super) fn read_transcript(
+        &self,
+        projects: PathBuf,
+        run: RunId,
+        native: NativeId,
+        from: TranscriptMark,
+    ) {
+        let asker = self.asker.clone();
+        self.runtime.spawn(async move {
+            tokio::time::sleep(SETTLES_AFTER).await;
+            let read = tokio::task::spawn_blocking(move || {
+                let reading =
+                    transcript::read(&projects, native.as_str(), from.bytes, from.request.as_deref())?;
+                let to = TranscriptMark { bytes: reading.bytes, request: reading.request };
+                Some(Transcript { run, native, from, to, models: reading.models, cut: reading.cut })
+            });
+            // Without a transcript nothing is known; a server that stops is told nothing, and the next one reads again.
+            if let Ok(Some(read)) = read.await
+                && let Err(error) = asker.ask(Request::Transcript(Box::new(read))).await
+            {
+                tracing::debug!(code = error.code.as_str(), "what a transcript told was not kept");
+            }
+        });
+    }
+
     /// Removes a worktree that nobody uses any more, if nothing is lost with it.
     pub(super) fn tidy(&self, start: &StartAgents, worktree: Worktree) {
         self.runtime.spawn(tidy(start.projects.clone(), worktree, self.asker.clone()));
     }
 }
+
+/// How long an agent has to write its transcript after its turn: Claude Code writes it in batches.
+const SETTLES_AFTER: Duration = Duration::from_millis(500);
 
 /// A handle for work that the engine's thread began: it does not keep the thread.
 #[derive(Clone)]

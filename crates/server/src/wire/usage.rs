@@ -125,3 +125,53 @@ pub struct UsageReport {
     #[schema(required = true)]
     pub all: Option<UsageSum>,
 }
+
+/// A spending limit, with what was spent today.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SpendingLimit {
+    /// Name of the channel; null: all agents together.
+    #[schema(required = true)]
+    pub channel: Option<String>,
+    /// The agent, without `@`; null: all of the channel together.
+    #[schema(required = true)]
+    pub agent: Option<String>,
+    /// Tokens of all kinds together, a day.
+    #[schema(required = true)]
+    pub tokens: Option<u64>,
+    /// Money a day, in millionths.
+    #[schema(required = true)]
+    pub micros: Option<u64>,
+    /// Its currency.
+    #[schema(required = true)]
+    pub currency: Option<String>,
+    /// Tokens since midnight UTC.
+    pub spent_tokens: u64,
+    /// Money since then, in that currency, as far as it is known.
+    #[schema(required = true)]
+    pub spent_micros: Option<u64>,
+    /// Runs since then of which nothing is known: they count for nothing.
+    pub runs_untold: u64,
+    /// Turns since then whose cost is not known.
+    pub turns_unpriced: u64,
+}
+
+/// A spending limit to set; without tokens and money it is taken away.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetSpendingLimit {
+    /// Name of the channel; all agents together if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// Handle of one agent there; all of the channel together if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Tokens of all kinds together, a day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Money a day, in millionths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub micros: Option<u64>,
+    /// Its currency; `USD` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+}

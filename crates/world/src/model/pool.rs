@@ -92,7 +92,7 @@ impl Model {
                 Command::Tidy(worktree) => {
                     return Err(Breach::new("8", format!("there is no worktree {worktree:?}")));
                 }
-                Command::Stream { .. } | Command::RunsEnded => {}
+                Command::Stream { .. } | Command::ReadTranscript { .. } | Command::RunsEnded => {}
             }
         }
         ensure!(self.told.is_empty(), "6.10", "these are not told: {:?}", self.told);

@@ -222,7 +222,7 @@ impl World {
                 self.order(&key, epoch, Order::Prove)?;
             }
             // The model has refused it by now.
-            Command::Steer { .. } => {}
+            Command::Steer { .. } | Command::ReadTranscript { .. } => {}
             Command::Tidy(_) | Command::Stream { .. } | Command::RunsEnded => {}
         }
         Ok(())

@@ -56,6 +56,7 @@ impl Two {
             | crate::engine::Command::Stream { .. }
             | crate::engine::Command::Answer { .. }
             | crate::engine::Command::Steer { .. }
+            | crate::engine::Command::ReadTranscript { .. }
             | crate::engine::Command::Tidy(_)
             | crate::engine::Command::RunsEnded => false,
         })

@@ -50,6 +50,7 @@ fn sent(world: &mut World) -> Vec<(String, String)> {
         | Command::Answer { .. }
         | Command::End { .. }
         | Command::Stream { .. }
+        | Command::ReadTranscript { .. }
         | Command::Tidy(_)
         | Command::RunsEnded => true,
     });

@@ -1,9 +1,15 @@
 //! What turns took, by all who tell.
 
-use agents::{EventKind, Fault, ModelUsage, Money, Passing, Stop, Turn, Update, Usage};
-use delivery::model::{Epoch, RunId};
-use storage::{Cost, CostBy, Currency, Read as _, ReadUsage as _, UsageSource};
+mod cache;
+mod spending;
 
+use agents::{EventKind, Fault, ModelUsage, Money, Passing, Stop, Turn, Update, Usage};
+use delivery::model::{Epoch, NativeId, RunId};
+use storage::{
+    Cost, CostBy, Currency, NewBinding, Read as _, ReadUsage as _, Store as _, TranscriptMark, UsageSource,
+};
+
+use super::super::{Command, Request, Transcript};
 use super::world::World;
 
 /// An answer that tells what it took.
@@ -121,4 +127,85 @@ fn turns_that_are_tried_again_or_lost_are_counted_too() {
     let world = world.restart();
     assert_eq!(took(&world, &lost), ["None None None None None"]);
     assert_eq!(world.store.run(&lost).unwrap().usage, None);
+}
+
+/// A world in which `@claude` keeps transcripts.
+fn with_transcripts() -> World {
+    let mut world = World::new();
+    let binding = world.store.bindings(None).unwrap().remove(0);
+    world.store.remove_binding(&binding.id, delivery::Timestamp { ms: 2 }).unwrap();
+    let spec = NewBinding { preset: "claude".to_owned(), ..binding.spec };
+    world.store.add_binding(&spec, delivery::Timestamp { ms: 3 }).unwrap();
+    world
+}
+
+/// The transcript that is to be read: of which run, and from where on.
+fn to_read(world: &mut World) -> Option<(RunId, NativeId, TranscriptMark)> {
+    let is_it = |command: &Command| matches!(command, Command::ReadTranscript { .. });
+    let at = world.given.iter().position(is_it)?;
+    let Command::ReadTranscript { run, native, from, .. } = world.given.remove(at) else {
+        unreachable!("it is one")
+    };
+    Some((run, native, from))
+}
+
+/// It was read up to this byte, and told so many tokens.
+fn was_read(
+    world: &mut World,
+    (run, native, from): (RunId, NativeId, TranscriptMark),
+    bytes: u64,
+    input: u64,
+) {
+    let model = ModelUsage {
+        model: "claude-opus-5-5".to_owned(),
+        input,
+        output: 5,
+        cached_read: Some(100),
+        cached_write: None,
+    };
+    let to = TranscriptMark { bytes, request: Some("q".to_owned()) };
+    let read = Transcript { run, native, from, to, models: vec![model], cut: 1 };
+    world.ask(Request::Transcript(Box::new(read))).unwrap();
+}
+
+#[test]
+fn a_transcript_tells_what_the_agent_did_not() {
+    let mut world = with_transcripts();
+    world.post("@claude one");
+    let epoch = world.started("claude", "s1");
+    let (first, _) = world.prompt("claude");
+    answered(&mut world, epoch, &first, Some(usage(10, 90)));
+    let read = to_read(&mut world).unwrap();
+    assert_eq!(read, (first.clone(), "s1".into(), TranscriptMark::default()));
+    was_read(&mut world, read, 70, 999);
+    let told = took(&world, &first);
+    assert_eq!(told, ["Some(10) Some(90) Some(5) None Some(Agent)"], "what the agent told stays");
+
+    world.post("@claude two");
+    let (second, _) = world.prompt("claude");
+    let stopped = Turn { stop: Stop::Cancelled, text: None, usage: None };
+    world.event("claude", epoch, EventKind::TurnEnded { run: second.clone(), turn: stopped });
+    let read = to_read(&mut world).unwrap();
+    assert_eq!(read.2, TranscriptMark { bytes: 70, request: Some("q".to_owned()) });
+    was_read(&mut world, read.clone(), 80, 7);
+    let turn = world.store.turns(&second).unwrap().pop().unwrap().took;
+    assert_eq!((turn.usage.input, turn.source, turn.cut), (Some(7), Some(UsageSource::Transcript), 1));
+    assert_eq!(turn.usage.cost.map(|cost| cost.by), Some(CostBy::Price));
+    assert_eq!(world.store.run(&second).unwrap().usage.unwrap().input, Some(7));
+    assert_eq!(world.engine.tally().tokens.input, 17);
+
+    // What was read from an old place is looked at again, from the present one.
+    was_read(&mut world, read, 99, 1_000);
+    let again = to_read(&mut world).unwrap();
+    assert_eq!((again.0, again.2.bytes), (second.clone(), 80));
+    assert_eq!(world.store.run(&second).unwrap().usage.unwrap().input, Some(7));
+
+    // A turn that its server lost is looked up by the next one.
+    world.post("@claude three");
+    let (third, _) = world.prompt("claude");
+    let mut world = world.restart();
+    let read = to_read(&mut world).unwrap();
+    assert_eq!((&read.0, read.2.bytes), (&third, 80));
+    was_read(&mut world, read, 90, 8);
+    assert_eq!(world.store.run(&third).unwrap().usage.unwrap().input, Some(8));
 }

@@ -28,6 +28,7 @@ fn told(world: &mut World) -> (Vec<Epoch>, Vec<Epoch>) {
         | Command::Answer { .. }
         | Command::Steer { .. }
         | Command::Stream { .. }
+        | Command::ReadTranscript { .. }
         | Command::Tidy(_)
         | Command::RunsEnded => true,
     });

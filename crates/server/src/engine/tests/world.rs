@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::super::{Command, Engine, Input, Now, Post, Reply, Request, Rules, Tool, ToolCall, key_of};
 use crate::error::ApiError;
-use crate::settings::Cold;
+use crate::settings::{CacheAlert, Cold};
 
 pub(super) struct World {
     folder: TempDir,
@@ -297,6 +297,7 @@ fn recover(store: &mut Sqlite, mono: u64) -> Engine {
     let rules = Rules {
         limits: Limits::default(),
         cold: Cold { tokens: 50_000, cache_ms: 60 * super::MINUTE },
+        cache_alert: CacheAlert::default(),
         pool: Pool { processes_max: 4, idle_ms: 30 * super::MINUTE },
         max_recipients: 3,
         reachable: Arc::new(|_| true),

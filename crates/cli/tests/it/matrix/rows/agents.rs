@@ -52,6 +52,13 @@ pub(super) fn usage() -> Vec<Row> {
     vec![
         row("show_usage", "all", "++++++++--+-", |_| ask().query("by", "run").query("limit", "10000")),
         row("show_usage", "private", "+++++..+--..", |_| ask().query("channel", "vault").hides("vault")),
+        row("list_spending_limits", "", "++++++++--+-", |_| ask()),
+        row("set_spending_limit", "of all", "+--------+--", |_| ask().body(json!({"tokens": 1_000_000_000}))),
+        row("set_spending_limit", "private", "++---..-+-..", |w| {
+            let channel = w.private_channel();
+            ask().body(json!({"channel": channel, "tokens": 5})).hides(&channel)
+        }),
+        row("set_spending_limit", "of nothing", "?--------?--", |_| ask().body(json!({"tokens": 0}))),
         row("show_usage", "since no day", "????????????", |_| ask().query("since", "yesterday")),
     ]
 }
