@@ -10,6 +10,7 @@
 //!   second): requests that nobody sees here.
 //! - With a key, what it caches is kept for 5 minutes unless it is told otherwise; a channel has longer pauses.
 //! - A binary that updates itself under a session loses that session's cache.
+//! - Some of its tools act after the turn, or in other sessions of the machine; together they are a quarter of what it sends first.
 //! - Memory, git's state, tool search and skills make the first request four times as long.
 
 use std::path::{Path, PathBuf};
@@ -33,6 +34,25 @@ const TIDY: &[(&str, &str)] = &[
     ("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION", "false"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("ENABLE_PROMPT_CACHING_1H", "1"),
+];
+
+/// Tools that lead out of the turn that is asked for. They wake the session when nobody addressed it, where what it says
+/// reaches nobody; reach sessions of other channels; change mode or working folder under Highwater; or are shown by a
+/// terminal alone. Described, they are a quarter of its first request.
+const APART: &[&str] = &[
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "Monitor",
+    "ScheduleWakeup",
+    "Workflow",
+    "ListAgents",
+    "SendMessage",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "EnterWorktree",
+    "ExitWorktree",
+    "ReportFindings",
 ];
 
 /// What makes its prompts long.
@@ -71,7 +91,7 @@ pub(super) fn set_up(profile: Profile, own: &Path) -> SetUp {
             env: variables(TIDY),
             manner: Manner {
                 mode,
-                meta: meta(&json!({"title": TITLE, "promptSuggestions": false})),
+                meta: meta(&json!({"title": TITLE, "promptSuggestions": false, "disallowedTools": APART})),
                 ..Manner::default()
             },
             files: Vec::new(),
