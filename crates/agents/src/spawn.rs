@@ -1,6 +1,7 @@
 //! Starts programs: the one file that does.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
@@ -86,6 +87,31 @@ pub fn attend(command: &[String], env: &[(String, String)]) -> io::Result<ExitSt
     let mut command = Command::new(program);
     command.args(arguments).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
     command.status()
+}
+
+/// Starts a server of this process's own, in a process group of its own, with exactly this environment; what it writes to standard
+/// error goes to a file. It is killed if the thread that called dies before it.
+#[expect(clippy::disallowed_methods, reason = "this is the file that starts processes")]
+#[expect(unsafe_code, reason = "the death with the parent is set between fork and exec")]
+pub(crate) fn server(
+    command: &[String],
+    cwd: &Path,
+    env: &[(String, String)],
+    err: File,
+) -> io::Result<std::process::Child> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program is named"));
+    };
+    let parent = rustix::process::getpid();
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(cwd).process_group(0);
+    command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(err);
+    // SAFETY: the closure makes system calls alone; it neither allocates nor takes a lock.
+    unsafe {
+        command.pre_exec(move || platform::die_with(parent));
+    }
+    command.spawn()
 }
 
 /// In the holder, first of all: its end of the control socket. No program that is started later inherits it, nor what

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    agent, backup, channel, completions, delete, doctor, edit, export, history, import, invite, man, openapi,
-    pause, permission, person, post, project, render, restore, run, search, serve, sim, spending, tail,
-    token, usage, watermarks, worktree,
+    agent, backup, channel, completions, delete, doctor, edit, export, history, import, invite, man, measure,
+    openapi, pause, permission, person, post, project, render, restore, run, search, serve, sim, spending,
+    tail, token, usage, watermarks, worktree,
 };
 use crate::config::Env;
 use crate::context::Context;
@@ -62,6 +62,7 @@ enum Command {
     Render(render::Render),
     Openapi(openapi::Openapi),
     Sim(sim::Sim),
+    Measure(Box<measure::Measure>),
     #[command(subcommand)]
     Watermarks(watermarks::Watermarks),
     Backup(backup::BackUp),
@@ -101,6 +102,7 @@ impl Arguments {
             Command::Render(command) => command.run(),
             Command::Openapi(command) => command.run(),
             Command::Sim(command) => command.run(),
+            Command::Measure(command) => command.run(&context),
             Command::Watermarks(command) => command.run(&context),
             Command::Backup(command) => command.run(&context),
             Command::Restore(command) => command.run(&context),

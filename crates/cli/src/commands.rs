@@ -12,6 +12,7 @@ pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod invite;
 pub(crate) mod man;
+pub(crate) mod measure;
 pub(crate) mod openapi;
 pub(crate) mod pause;
 pub(crate) mod permission;

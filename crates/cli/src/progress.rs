@@ -55,6 +55,23 @@ impl Progress {
         })
     }
 
+    /// Tells this instead of runs.
+    pub(crate) fn tell(&self, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(display::line(text));
+        }
+    }
+
+    /// Takes the line away, from any thread.
+    pub(crate) fn clearing(&self) -> impl FnOnce() + Send + use<> {
+        let bar = self.bar.clone();
+        move || {
+            if let Some(bar) = bar {
+                bar.finish_and_clear();
+            }
+        }
+    }
+
     /// Whether somebody sees it.
     pub(crate) fn is_seen(&self) -> bool {
         self.bar.is_some()

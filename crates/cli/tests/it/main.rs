@@ -25,6 +25,8 @@ mod identity;
 #[cfg(test)]
 mod matrix;
 #[cfg(test)]
+mod measure;
+#[cfg(test)]
 mod network;
 #[cfg(test)]
 mod operations;
