@@ -1,5 +1,5 @@
-//! Keeps the pages on what users reported and on faults that are tried true: each test that they name is there, and names
-//! what it holds.
+//! Keeps the pages on what users reported, on faults that are tried and on broken caches true: each test that they name is
+//! there, and names what it holds.
 
 #[cfg(test)]
 mod tests;
@@ -16,12 +16,13 @@ struct Page {
     is_id: fn(&str) -> bool,
 }
 
-const PAGES: [Page; 2] = [
+const PAGES: [Page; 3] = [
     Page { path: "docs/public-reports.md", names: "public report", is_id: is_report },
     Page { path: "docs/faults.md", names: "fault experiment", is_id: is_number },
+    Page { path: "docs/cache-breaks.md", names: "cache break", is_id: is_break },
 ];
 
-/// Each test in the last column of a row exists, and its comment names the row's id.
+/// Each row has a test in its last column; each of them exists, and its comment names the row's id.
 pub(super) fn held(tree: &Tree) -> Vec<Finding> {
     PAGES.iter().flat_map(|page| held_of(tree, page)).collect()
 }
@@ -32,7 +33,11 @@ fn held_of(tree: &Tree, page: &Page) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, line) in markdown::prose(page) {
         let Some((id, tests)) = row(line, *is_id) else { continue };
-        for span in markdown::code_spans(tests).filter(|span| span.contains("::")) {
+        let tests: Vec<&str> = markdown::code_spans(tests).filter(|span| span.contains("::")).collect();
+        if tests.is_empty() {
+            findings.push(Finding::line(path, index, format!("{names} {id} has no test")));
+        }
+        for span in tests {
             let name = span.rsplit("::").next().unwrap_or(span);
             let found: Vec<&str> = code(tree).flat_map(|text| tests_called(text, name)).collect();
             if found.is_empty() {
@@ -55,6 +60,14 @@ fn row(line: &str, is_id: fn(&str) -> bool) -> Option<(&str, &str)> {
 /// `B11`.
 fn is_report(id: &str) -> bool {
     id.strip_prefix(|c: char| c.is_ascii_uppercase()).is_some_and(is_number)
+}
+
+/// `B1.6`, `T7`.
+fn is_break(id: &str) -> bool {
+    match id.split_once('.') {
+        Some((list, number)) => list.starts_with('B') && is_report(list) && is_number(number),
+        None => id.starts_with('T') && is_report(id),
+    }
 }
 
 fn is_number(id: &str) -> bool {
@@ -80,6 +93,7 @@ fn is_named(test: &str, names: &str, id: &str) -> bool {
     test.lines().any(|line| {
         let small = line.to_ascii_lowercase();
         let ids = small.split_once(names).map_or("", |(_, ids)| ids);
-        ids.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part.eq_ignore_ascii_case(id))
+        let mut parts = ids.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+        parts.any(|part| part.trim_end_matches('.').eq_ignore_ascii_case(id))
     })
 }

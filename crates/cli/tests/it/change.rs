@@ -13,6 +13,7 @@ fn said(run: &Value) -> &str {
     run["replies"][0]["text"].as_str().unwrap()
 }
 
+/// Cache breaks B3.43 and B3.48.
 #[test]
 fn what_a_session_has_from_its_beginning_begins_a_new_one() {
     let server = TestServer::start();

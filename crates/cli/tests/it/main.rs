@@ -5,6 +5,8 @@ mod api;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod cache_breaks;
+#[cfg(test)]
 mod change;
 #[cfg(test)]
 mod crashes;

@@ -137,6 +137,7 @@ fn an_empty_answer_and_a_long_one() {
     assert!(parts.len() >= 3 && parts.iter().all(|length| *length <= 65_536), "{parts:?}");
 }
 
+/// Cache break B4.55.
 #[test]
 fn a_system_prompt_takes_framing_and_brief_out_of_the_turn() {
     let server = TestServer::start();
@@ -171,6 +172,7 @@ fn a_fresh_binding_gets_a_new_session_every_run() {
     }
 }
 
+/// Cache break B4.60.
 #[test]
 fn usage_is_told() {
     let server = server_with_echo();

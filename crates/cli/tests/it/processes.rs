@@ -135,6 +135,7 @@ fn the_data_folder_is_private() {
     }
 }
 
+/// Cache break B3.47.
 #[test]
 fn an_agent_keeps_its_process_for_the_channel() {
     let server = TestServer::start();

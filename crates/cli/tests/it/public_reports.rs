@@ -22,6 +22,7 @@ fn prompts_read(log: &str) -> Vec<Vec<Value>> {
 
 /// Rules 2.3, 3.1, 4.4 and public reports B11, B12, B26: over the whole life of a session each message is in one of its
 /// prompts, no other thing is there twice, and each turn is one user message.
+/// Cache breaks B3.33 and B3.52.
 #[test]
 fn each_message_of_ninety_one_is_sent_once_over_twenty_eight_mentions() {
     let server = TestServer::start();

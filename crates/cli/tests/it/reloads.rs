@@ -131,6 +131,7 @@ fn check_agent(server: &TestServer, n: usize, asked: usize) {
 }
 
 /// public reports A2 and A3: over a stop, a kill and a turn that a crash cut off, the word is known and one session is used.
+/// Cache breaks B3.41 and B3.47.
 #[test]
 fn a_session_survives_the_server() {
     let mut server = TestServer::start();

@@ -85,6 +85,7 @@ fn lean_gives_each_message_once_and_leaves_nothing_out_in_silence() {
 }
 
 /// Rule 3.1 and public reports G64, G65: two cold sessions begin with the same bytes.
+/// Cache break B3.31.
 #[test]
 fn the_agent_gets_exactly_the_bytes_that_are_shown() {
     // I6: the same framing in every channel and for every person.

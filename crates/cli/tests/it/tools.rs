@@ -94,6 +94,7 @@ fn post(url: &str, headers: &[(&str, &str)]) -> u16 {
     answer.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
+/// Cache break B2.21.
 #[test]
 fn every_tool_is_listed_and_called_over_http_and_over_the_bridge() {
     for over in [Over::Http, Over::Bridge] {

@@ -39,6 +39,7 @@ fn one_turn_on_a_long_session() {
     check(price, Outcome { uncached_tokens: old + new, ..none }, 0, "$0.606000");
 }
 
+/// Cache break T14.
 #[test]
 fn a_long_prompt_is_dearer_as_a_whole() {
     let long = Rates { input: 10_000_000, read: 1_000_000, output: 50_000_000, ..RATES };

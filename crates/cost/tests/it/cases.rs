@@ -167,6 +167,7 @@ fn catalogued(default: &'static str) -> impl Fn(&Case) -> Model {
     }
 }
 
+/// Cache breaks T7, T8, T9 and T10.
 #[test]
 fn anthropic() {
     check(include_str!("../cases/anthropic.json"), catalogued("claude-sonnet-4-6"), 40);

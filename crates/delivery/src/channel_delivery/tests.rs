@@ -235,6 +235,7 @@ fn threads_begin_with_their_root() {
 }
 
 /// Rule 4.10 and public report B18: replies alone.
+/// Cache break B3.32.
 #[test]
 fn threads_go_on_with_replies_and_changes_of_their_root() {
     let rows = ["1 aiko edited=4: root", "2 ben: a", "3 ben: b", "5 ben: @claude go"];

@@ -44,7 +44,8 @@ fn framing_says_who_speaks() {
 }
 
 /// What varies from day to day or channel to channel would break the prefix that the provider caches.
-/// Public report G65
+/// Public report G65.
+/// Cache breaks B1.1 and B1.3.
 #[test]
 fn nothing_volatile() {
     for text in [FRAMING, REMINDER, channel_task_brief()] {

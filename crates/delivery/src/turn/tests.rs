@@ -146,7 +146,8 @@ proptest! {
     }
 
     /// The framing comes first and is the same bytes, whatever the conversation is.
-    /// Public report G64
+    /// Public report G64.
+    /// Cache break B1.1.
     #[test]
     fn the_framing_is_constant(texts in prop::collection::vec(any::<String>(), 0..4), own in prop::option::of(any::<String>())) {
         let framing = prose::framing(own.as_deref());

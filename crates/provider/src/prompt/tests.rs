@@ -36,6 +36,7 @@ fn check(earlier: &[&str], later: &[&str], expected: Result<usize, (usize, &str,
     assert_eq!(found, expected, "from {earlier:?} to {later:?}");
 }
 
+/// Cache break B1.4.
 #[test]
 fn a_prefix_is_kept_or_broken_at_a_piece() {
     check(&[], &["h", "u1"], Ok(2));

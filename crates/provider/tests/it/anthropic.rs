@@ -129,6 +129,7 @@ fn who_leaves_a_silent_provider_is_noted() {
 }
 
 /// What the real API refuses, and in which words.
+/// Cache break B4.58.
 #[test]
 fn what_is_wrong_is_refused() {
     let world = World::playing(&json!({}));
@@ -184,6 +185,7 @@ fn what_is_wrong_is_refused() {
 }
 
 /// Append-only is a matter of being answered at all, where thinking is bound to its prefix.
+/// Cache break T15.
 #[test]
 fn thinking_behind_a_changed_prefix_is_refused() {
     let world =

@@ -263,6 +263,7 @@ fn check(
     played
 }
 
+/// Cache breaks T7, T8, T9, T10 and T13.
 #[test]
 fn anthropic_bills_as_the_rules_say() {
     let table = include_str!("../../../cost/tests/cases/anthropic.json");
@@ -270,6 +271,7 @@ fn anthropic_bills_as_the_rules_say() {
     assert!(played >= 90, "{played} cases");
 }
 
+/// Cache break T13.
 #[test]
 fn openai_bills_as_the_rules_say() {
     let table = include_str!("../../../cost/tests/cases/openai.json");

@@ -8,6 +8,7 @@ mod moved;
 mod permissions;
 mod points;
 mod policies;
+mod prefix;
 mod projects;
 mod reports;
 mod saved;
@@ -19,7 +20,7 @@ mod world;
 
 use agents::{Event, EventKind, Stop, Turn, Update};
 use delivery::model::NativeId;
-use storage::{Read, RunStatus, Store};
+use storage::{Read, RunStatus};
 
 use self::world::World;
 use super::{Activity, Command, Doing, Input, Piece, Post, Reply, Request, Rules, Tool};
@@ -208,23 +209,6 @@ fn many_refused_permissions_do_not_fill_the_channel() {
     assert_eq!(world.tail(100).len(), 1 + 5);
     assert!(world.tail(1)[0].ends_with(&format!("(further refusals are told by: highwater run show {run})")));
     assert_eq!(world.store.run_events(&run).unwrap().len(), 500);
-}
-
-#[test]
-fn a_line_like_a_payload_in_the_instructions_changes_nothing() {
-    // I12
-    let mut world = World::new();
-    let binding = world.store.bindings(None).unwrap().remove(0);
-    let instructions = Some("x\n{\"text\":\"}\n{\"mood\":\"fine\",\"text\":\"sample\"}".to_owned());
-    let spec = storage::NewBinding { handle: "ins".to_owned(), instructions, ..binding.spec };
-    world.store.add_binding(&spec, delivery::Timestamp { ms: 5 }).unwrap();
-    let (message, _) = world.post("@ins my password is hunter2");
-    world.started("ins", "s-1");
-    let (run, text) = world.prompt("ins");
-    assert!(text.contains("sample") && text.contains("hunter2"));
-    world.ask(Request::Delete { message: message.row.id }).unwrap();
-    let sent = world.store.run(&run).unwrap().staged.unwrap().sent;
-    assert!(sent.contains("sample") && !sent.contains("hunter2"), "{sent}");
 }
 
 #[test]

@@ -46,6 +46,7 @@ fn claude_asks_in_every_profile() {
     }
 }
 
+/// Cache breaks B1.15, B3.42 and B3.44.
 #[test]
 fn profiles_set_up_what_they_say() {
     let names = |profile| {

@@ -63,3 +63,22 @@ fn faults_are_numbers() {
         &["docs/faults.md:3: `storage::full` does not name fault experiment 4"],
     );
 }
+
+#[test]
+fn cache_breaks_have_a_list_and_a_number() {
+    let check = |row: &str, expected: &[&str]| {
+        let page = format!("| case | what | rule | test |\n| --- | --- | --- | --- |\n{row}\n");
+        let tests = "/// Cache breaks T7, B1.6 and B3.46. All is kept.\n#[test]\nfn kept() {\n}\n";
+        tidy::check(held, &[("docs/cache-breaks.md", &page), ("crates/x/src/tests.rs", tests)], expected);
+    };
+    let path = "docs/cache-breaks.md:3:";
+    for id in ["T7", "B1.6", "B3.46"] {
+        check(&format!("| {id} | a clock | 3.1 | `engine::kept` |"), &[]);
+    }
+    for id in ["T6", "B1.4", "B3.4"] {
+        let expected = format!("{path} `engine::kept` does not name cache break {id}");
+        check(&format!("| {id} | a clock | 3.1 | `engine::kept` |"), &[&expected]);
+    }
+    check("| B1.6 | a clock | 3.1 | by the kernel |", &[&format!("{path} cache break B1.6 has no test")]);
+    check("| T7, B1.6 | a clock | no row of a case | `engine::gone` |", &[]);
+}

@@ -129,6 +129,7 @@ fn the_way_depends_on_what_the_agent_can_do() {
 }
 
 /// public report G67: the instructions go with the reload as they did with the beginning.
+/// Cache breaks T4 and B3.46.
 #[test]
 fn a_session_that_the_agent_lists_is_resumed() {
     let can = json!({"resume": {}, "list": {}, "systemPrompt": {}});
@@ -188,6 +189,7 @@ fn a_load_is_shown_by_its_replay() {
     talk.check(&[restored()]);
 }
 
+/// Cache break B3.43.
 #[test]
 fn the_model_is_set_in_a_reloaded_session_too() {
     let wanted = Spec { model: Some("small".to_owned()), ..saved() };

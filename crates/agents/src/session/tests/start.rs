@@ -69,6 +69,7 @@ fn the_model_is_set_where_the_agent_lets_it() {
 }
 
 /// Until the mode is set nothing is prompted; an agent that refuses it is given up.
+/// Cache break B3.43.
 #[test]
 fn the_mode_is_set_before_the_first_prompt() {
     let begin = |mut spec: Spec| {

@@ -217,6 +217,7 @@ fn the_text_is_not_kept() {
 proptest! {
     /// The turns of a warm session only append: what was sent first is not changed by what comes later, no warm
     /// turn has the framing, and the brief comes once.
+    /// Cache breaks B3.31, B3.52 and B4.55.
     #[test]
     fn warm_turns_only_append(payloads in prop::collection::vec(any_payload(), 1..8), blocks in any::<bool>()) {
         let whole = transcript(&payloads, blocks);

@@ -130,3 +130,20 @@ fn a_root_given_in_its_thread_leaves_no_hole_in_the_channels_watermark() {
     let mark = world.mark("claude").unwrap();
     assert_eq!(mark.last_seq, Some(root.row.seq - 1), "the notice counts, and the root does not: {mark:?}");
 }
+
+#[test]
+fn a_line_like_a_payload_in_the_instructions_changes_nothing() {
+    // I12
+    let mut world = World::new();
+    let binding = world.store.bindings(None).unwrap().remove(0);
+    let instructions = Some("x\n{\"text\":\"}\n{\"mood\":\"fine\",\"text\":\"sample\"}".to_owned());
+    let spec = storage::NewBinding { handle: "ins".to_owned(), instructions, ..binding.spec };
+    world.store.add_binding(&spec, delivery::Timestamp { ms: 5 }).unwrap();
+    let (message, _) = world.post("@ins my password is hunter2");
+    world.started("ins", "s-1");
+    let (run, text) = world.prompt("ins");
+    assert!(text.contains("sample") && text.contains("hunter2"));
+    world.ask(Request::Delete { message: message.row.id }).unwrap();
+    let sent = world.store.run(&run).unwrap().staged.unwrap().sent;
+    assert!(sent.contains("sample") && !sent.contains("hunter2"), "{sent}");
+}

@@ -137,6 +137,7 @@ fn check(point: Point, seed: u64, status: RunStatus) -> Found {
 
 /// Fault experiment 1: what was not committed never was; what was is acted upon; what the agent may have begun is told, and
 /// never begun again by the server itself.
+/// Cache break T11.
 #[test]
 fn what_is_found_after_a_kill_at_each_named_point() {
     for (point, seed) in POINTS.iter().flat_map(|point| (0..SEEDS).map(|seed| (*point, seed))) {

@@ -74,6 +74,7 @@ fn exit(world: &mut World) {
     world.event("claude", epoch, EventKind::Exited { reason: None });
 }
 
+/// Cache breaks T3 and B1.17.
 #[test]
 fn a_worktree_is_planned_once_and_told_in_the_first_turn_of_a_session() {
     let mut world = World::new();
@@ -104,7 +105,8 @@ fn a_worktree_is_planned_once_and_told_in_the_first_turn_of_a_session() {
     assert_eq!(again.branch, "highwater/general/claude");
 }
 
-/// Public report G69
+/// Public report G69.
+/// Cache breaks T3 and B1.12.
 #[test]
 fn another_project_takes_another_worktree_and_a_new_session() {
     let mut world = World::new();
@@ -301,6 +303,7 @@ fn what_another_channel_does_on_the_same_project_is_not_told() {
     assert_eq!(told, (folder(), vec![(Whose::Asking, "w1".to_owned())], vec!["r1 @spy".to_owned()]));
 }
 
+/// Cache break T3.
 #[test]
 fn a_topic_is_neither_framing_nor_payload() {
     // public report I84, I6

@@ -123,6 +123,7 @@ fn a_thread_is_known_apart_from_its_channel() {
 }
 
 /// Rule 4.10 and public report B18: twenty turns in a thread cost what is new in it, and no root again.
+/// Cache break B3.32.
 #[test]
 fn a_long_thread_is_told_once() {
     let mut world = World::new();
@@ -181,6 +182,7 @@ fn the_request_is_the_addressed_message_alone() {
 
 /// Rules 2.1, 2.8 and public report B28: a message that comes again, hours and restarts later, is the one that was
 /// answered.
+/// Cache break T11.
 #[test]
 fn a_message_that_comes_again_after_a_restart_is_not_answered_again() {
     let mut world = World::new();

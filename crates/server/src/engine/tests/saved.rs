@@ -70,6 +70,7 @@ fn an_evicted_session_is_reloaded_and_told_only_what_is_new() {
 }
 
 /// public report G67: the same instructions, byte for byte, go with the reload.
+/// Cache breaks T4, T12 and B3.46.
 #[test]
 fn a_system_prompt_goes_with_the_reload() {
     // I6
@@ -97,6 +98,7 @@ fn a_system_prompt_goes_with_the_reload() {
     assert_eq!(given(&world, &run), (Lease::Restored, "s-1".to_owned(), [true, true, true, false, false]));
 }
 
+/// Cache break B3.51.
 #[test]
 fn after_a_compaction_the_framing_is_sent_again() {
     let mut world = World::new();
@@ -251,6 +253,7 @@ fn a_restored_backup_goes_on_with_no_session() {
 }
 
 /// Rule 3.8 and public report G69: no session goes on with another model or other instructions.
+/// Cache break B3.48.
 #[test]
 fn a_removed_agent_leaves_no_session() {
     let (mut world, _) = saved();

@@ -44,6 +44,7 @@ fn alerts(world: &World) -> Vec<String> {
 const UNKNOWN: &str =
     "nothing that Highwater knows of: its tools, its settings or its version may be others than before";
 
+/// Cache break B4.60.
 #[test]
 fn a_break_is_said_once_until_it_is_better() {
     let mut world = World::new();
