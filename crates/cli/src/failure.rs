@@ -130,6 +130,16 @@ impl Failure {
         self
     }
 
+    /// What failed.
+    pub(crate) fn message(&self) -> String {
+        self.messages.join("; ")
+    }
+
+    /// What to do about it, if that is known.
+    pub(crate) fn remedy(&self) -> Option<String> {
+        (!self.hints.is_empty()).then(|| self.hints.join("; "))
+    }
+
     /// Its kind.
     pub(crate) fn kind(&self) -> Kind {
         self.kind

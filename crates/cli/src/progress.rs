@@ -77,13 +77,6 @@ impl Progress {
         self.bar.is_some()
     }
 
-    /// Tells what is being done.
-    pub(crate) fn says(&self, what: &str) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(display::line(what));
-        }
-    }
-
     /// Tells how these runs stand.
     pub(crate) fn show(&self, runs: &[Run]) {
         let open = runs.iter().filter(|run| !has_ended(run)).map(|run| run.id.clone());

@@ -374,14 +374,6 @@ fn command(agent: &wire::Agent) -> String {
     display::line(&agent.command.join(" "))
 }
 
-pub(super) fn profile_word(profile: wire::Profile) -> &'static str {
-    match profile {
-        wire::Profile::Own => "own",
-        wire::Profile::Tidy => "tidy",
-        wire::Profile::Lean => "lean",
-    }
-}
-
 fn word(policy: Policy) -> &'static str {
     match policy {
         Policy::Base => "base",

@@ -1,6 +1,7 @@
 //! `highwater doctor`: looks at the machine, the agents of channels, and the agents that Highwater knows how to start.
 
 mod local;
+mod rehearsed;
 
 use std::io;
 
@@ -10,6 +11,7 @@ use server::wire::{AgentFindings, Checkup, Examined, Finding, Level};
 
 use super::Format;
 use crate::client::{Call, Client};
+use crate::commands::measure::Rehearsal;
 use crate::context::Context;
 use crate::display;
 use crate::failure::{Failure, Kind};
@@ -27,6 +29,11 @@ pub(crate) struct Doctor {
     /// Presets to look at [default: all]
     #[arg(value_name = "PRESET")]
     presets: Vec<String>,
+    /// Also try each agent that is installed on this machine at an emulated provider, with three mentions and a restart:
+    /// whether its session is reloaded, and what of its requests a provider's cache would know. Takes about ten seconds an
+    /// agent; no key is needed, nothing is spent, nothing stays
+    #[arg(long = "try")]
+    tries: bool,
     #[command(flatten)]
     format: Format,
 }
@@ -46,13 +53,21 @@ impl Doctor {
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
         let looks = Looks::new(context)?;
         let progress = Progress::start();
-        progress.says("looking at the machine");
+        progress.tell("looking at the machine");
         let checkup = looks.checkup()?;
         let names = if self.presets.is_empty() { looks.presets()? } else { self.presets };
+        let rehearsal = self.tries.then(|| Rehearsal::new(context.env())).transpose()?;
         let mut presets = Vec::new();
-        for name in &names {
-            progress.says(&format!("starting {name} and asking it"));
-            presets.push(looks.examine(name)?);
+        for (number, name) in names.iter().enumerate() {
+            progress.tell(&format!("starting {name} and asking it"));
+            let mut examined = looks.examine(name)?;
+            if let Some(rehearsal) = rehearsal.as_ref().filter(|_| examined.found) {
+                progress.tell(&format!("trying {name} at an emulated provider"));
+                let profile = examined.profiles.first().copied().unwrap_or_default();
+                let rehearsed = rehearsal.of(number + 1, name, profile);
+                examined.findings.extend(rehearsed.into_iter().flat_map(rehearsed::findings));
+            }
+            presets.push(examined);
         }
         drop(progress);
         let report = Report { server: matches!(looks, Looks::Server(_)), checkup, presets };

@@ -5,6 +5,7 @@ mod grounds;
 mod home;
 mod node;
 mod play;
+mod rehearsal;
 mod report;
 
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use tokio::runtime::Runtime;
 use self::grounds::Grounds;
 use self::home::Home;
 use self::play::Stage;
+pub(crate) use self::rehearsal::{Rehearsal, Rehearsed};
 use self::report::{Measured, Report};
 use crate::client::Call;
 use crate::config::Env;
@@ -66,6 +68,9 @@ pub(crate) struct Measure {
     /// Whether the provider's time passes as it does between the messages of the channel, so that what it has cached may expire
     #[arg(long, value_name = "WHICH", value_enum, default_value = "none")]
     pauses: Pauses,
+    /// Stop the server before this mention and start it again: the session goes on in another process, where the agent can
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=MENTIONS_MAX))]
+    restart_at: Option<u32>,
     /// Combinations that are played at the same time; times to the first byte are comparable with one
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     jobs: u8,
@@ -194,6 +199,7 @@ impl Measure {
             env,
             grounds: &grounds,
             runtime: runtime.handle(),
+            restart_at: self.restart_at.map(|mention| mention as usize),
             requests: self.requests.as_deref(),
         };
         let measured = self.play(&stage, &combinations, &progress);

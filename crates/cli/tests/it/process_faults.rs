@@ -157,7 +157,8 @@ fn every_end_of_a_process_is_its_trees() {
 }
 
 fn config(name: &str, text: &str) -> String {
-    let file = std::env::temp_dir().join(format!("highwater-{name}-{}.toml", std::process::id()));
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("highwater-{name}-{}.toml", std::process::id()));
     fs::write(&file, text).unwrap();
     file.display().to_string()
 }

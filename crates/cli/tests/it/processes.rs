@@ -101,7 +101,8 @@ fn a_pool_of_one_serves_two_agents_in_turn() {
 }
 
 fn pool_of_one() -> String {
-    let file = std::env::temp_dir().join(format!("highwater-pool-{}.toml", std::process::id()));
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("highwater-pool-{}.toml", std::process::id()));
     std::fs::write(&file, "pool_size = 1\n").unwrap();
     file.display().to_string()
 }

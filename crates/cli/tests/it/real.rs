@@ -1,6 +1,7 @@
 //! Real agents, unchanged from their packages, driven by the whole program, at a provider on loopback that sees all they send.
 
 mod claude;
+mod doctor;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -211,7 +211,8 @@ fn start_fresh_holds_over_a_restart() {
 /// A session whose reload goes wrong by `script`, or by what `prepare` does to its store: it begins anew, says so once, and
 /// is told the newest messages in full.
 fn check_lost(script: &str, prepare: impl FnOnce(&TestServer), why: &str) {
-    let config = std::env::temp_dir().join(format!("highwater-start-{}.toml", std::process::id()));
+    let config = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("highwater-start-{}.toml", std::process::id()));
     std::fs::write(&config, "start_limit = \"2s\"\n").unwrap();
     let mut server = TestServer::start_with(&["--config", &config.display().to_string()]);
     let script = format!(r#"SCRIPTED_SCRIPT={{"store":true,{script}}}"#);

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use server::wire;
 
-use super::{
-    AddressedBy, Cold, Delivery, Profile, Session, place, profile_word, session_word, variable, word,
-};
+use super::{AddressedBy, Cold, Delivery, Profile, Session, place, session_word, variable, word};
 use crate::client::Call;
 use crate::commands::Format;
 use crate::context::Context;
@@ -97,7 +95,7 @@ fn shown(agent: &wire::Agent) -> String {
     format!(
         "{} was changed\nprofile: {}\ndelivery: {}\nsession: {}\nmodel: {}\nenvironment: {}\n",
         place(agent),
-        profile_word(agent.profile),
+        display::word(&agent.profile),
         word(agent.delivery),
         session_word(agent.session),
         display::line(model),

@@ -4,7 +4,6 @@ use clap::Args;
 use serde::Serialize;
 use server::wire::{self, Examined, LoginState};
 
-use super::profile_word;
 use crate::client::Call;
 use crate::commands::Format;
 use crate::commands::doctor::Looks;
@@ -45,7 +44,7 @@ impl Presets {
         let mut rows = Vec::new();
         for preset in presets {
             let examined = if preset.found && !self.quick {
-                progress.says(&format!("starting {} and asking it", preset.name));
+                progress.tell(&format!("starting {} and asking it", preset.name));
                 Some(looks.examine(&preset.name)?)
             } else {
                 None
@@ -77,7 +76,7 @@ pub(super) fn list(rows: &[Row]) -> String {
 }
 
 fn cells(Row { preset, examined }: &Row) -> [String; 8] {
-    let profiles: Vec<&str> = preset.profiles.iter().map(|profile| profile_word(*profile)).collect();
+    let profiles: Vec<String> = preset.profiles.iter().map(display::word).collect();
     let of = |word: fn(&Examined) -> &str| {
         examined.as_ref().map_or_else(String::new, |seen| word(seen).to_owned())
     };

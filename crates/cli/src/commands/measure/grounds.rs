@@ -43,7 +43,8 @@ pub(super) struct Server {
     pub(super) client: Client,
     /// The home folder of its agents.
     pub(super) home: PathBuf,
-    folder: PathBuf,
+    /// `None` once another server goes on in it.
+    folder: Option<PathBuf>,
     open: Open,
     number: usize,
 }
@@ -78,7 +79,18 @@ impl Grounds {
 
     /// Starts the running program as a server. To be dropped on the thread that called.
     pub(super) fn server(&self, number: usize, home: &Home, env: &Env) -> Result<Server, Failure> {
-        let folder = self.folder.path().join(number.to_string());
+        self.launch(number, self.folder.path().join(number.to_string()), home, env)
+    }
+
+    /// Stops a server and starts another on its folder.
+    pub(super) fn again(&self, mut server: Server, home: &Home, env: &Env) -> Result<Server, Failure> {
+        let number = server.number;
+        let folder = server.folder.take().unwrap_or_else(|| self.folder.path().join(number.to_string()));
+        drop(server);
+        self.launch(number, folder, home, env)
+    }
+
+    fn launch(&self, number: usize, folder: PathBuf, home: &Home, env: &Env) -> Result<Server, Failure> {
         let (data, config, told) = (folder.join("data"), folder.join("config.toml"), folder.join("errors"));
         let home_folder = match home {
             Home::Clean => folder.join("home"),
@@ -112,7 +124,7 @@ impl Grounds {
         let mut server = Server {
             client: Client::new("http://127.0.0.1:1", "")?,
             home: home_folder,
-            folder,
+            folder: Some(folder),
             open: Arc::clone(&self.open),
             number,
         };
@@ -160,7 +172,7 @@ impl Drop for Server {
             service.end(PATIENCE);
         }
         // The folder around it goes in any case; this frees its space for the next one.
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = self.folder.as_ref().map(fs::remove_dir_all);
     }
 }
 

@@ -59,6 +59,8 @@ pub(super) struct Stage<'a> {
     pub(super) env: &'a Env,
     pub(super) grounds: &'a Grounds,
     pub(super) runtime: &'a Handle,
+    /// The server is stopped and started again before this mention, counted from 1.
+    pub(super) restart_at: Option<usize>,
     /// Where requests are written to.
     pub(super) requests: Option<&'a Path>,
 }
@@ -79,7 +81,7 @@ impl Stage<'_> {
         tell: &dyn Fn(usize),
     ) -> Result<Played, Failure> {
         let provider = self.provider()?;
-        let server = self.grounds.server(number, self.home, self.env)?;
+        let mut server = self.grounds.server(number, self.home, self.env)?;
         self.set_up(&server, &provider, combination)?;
         let mut mentions = self.channel.mentions().iter().take(self.mentions).peekable();
         let (mut turns, mut since) = (Vec::new(), None);
@@ -87,6 +89,9 @@ impl Stage<'_> {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
             let Some(next) = mentions.peek() else { break };
             if next.message == index {
+                if self.restart_at == Some(turns.len() + 1) {
+                    server = self.grounds.again(server, self.home, self.env)?;
+                }
                 provider.advance(self.pause_ms(since.replace(index), index));
                 let turn = self.ask(&server, &provider, next, &turns);
                 turns.push(turn.map_err(|failure| within(failure, combination, turns.len() + 1))?);
