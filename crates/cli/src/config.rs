@@ -91,9 +91,10 @@ pub(crate) fn settings(
         file::read(&path, &mut draft)?;
     }
     for key in Key::ALL {
-        // Who knows no variable of ours for the log knows this one.
-        let variables = if key == Key::LogLevel { vec!["RUST_LOG".to_owned()] } else { Vec::new() };
-        for variable in variables.into_iter().chain([key.variable()]) {
+        // Who knows no variable of ours for it knows this one.
+        let known = [(Key::LogLevel, "RUST_LOG"), (Key::OtlpEndpoint, "OTEL_EXPORTER_OTLP_ENDPOINT")];
+        let known = known.into_iter().filter(|(of, _)| *of == key).map(|(_, variable)| variable.to_owned());
+        for variable in known.chain([key.variable()]) {
             if let Some(text) = env.text(&variable)? {
                 draft.set(key, Given::Word(text.to_owned()), &Source::Variable(variable), base)?;
             }

@@ -17,4 +17,4 @@ pub(crate) use self::round::spawn;
 pub(crate) use self::sight::Watcher;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -23,6 +23,7 @@ pub mod settings;
 mod shell;
 mod spool;
 mod start;
+mod telemetry;
 mod transfer;
 mod view;
 mod web;

@@ -29,10 +29,11 @@ use crate::network::Site;
 use crate::preset;
 use crate::project::Projects;
 use crate::secret;
-use crate::settings::Settings;
+use crate::settings::{Otlp, Settings};
 use crate::shell::{self, Clock, Log, Readers, Service};
 use crate::spool;
 use crate::start::StartAgents;
+use crate::telemetry;
 
 /// Name of the file with the owner's token in the data folder.
 pub const TOKEN_FILE: &str = "owner-token";
@@ -47,6 +48,9 @@ const OWNER_LINK_MS: i64 = 15 * 60 * 1_000;
 const TURNS_END: Duration = Duration::from_secs(5);
 /// From then until whatever is left is ended by force.
 const CANCELLED_END: Duration = Duration::from_secs(4);
+
+/// How long a collector may take to be told of the last runs.
+const TOLD_END: Duration = Duration::from_millis(500);
 
 /// Why the server could not start or go on.
 #[derive(Debug)]
@@ -114,6 +118,7 @@ pub async fn serve(
     let (service, thread) = shell::spawn(store, engine, clock, start.clone(), agents, agent_events, log)
         .map_err(|error| io("start the engine of", &data, &error))?;
 
+    let telling = tell_runs(&readers, &service, settings.otlp, clock)?;
     let identify = Identify::new(&token, owner.id, site.clone(), readers.clone(), clock, settings.writes);
     let app = App {
         service: service.clone(),
@@ -142,9 +147,31 @@ pub async fn serve(
 
     stop.await;
     stop_in_order(service, thread).await;
+    end_telling(telling).await;
     Connections { hub, rounds, close, served }.end().await;
     let _ = std::fs::remove_file(data.join(SERVER_FILE));
     Ok(())
+}
+
+/// Tells a collector about runs, if there is one.
+fn tell_runs(
+    readers: &Readers,
+    service: &Service,
+    endpoint: Option<Otlp>,
+    clock: Clock,
+) -> Result<Option<JoinHandle<()>>, ServeError> {
+    let Some(endpoint) = endpoint else { return Ok(None) };
+    let spawned = telemetry::spawn(readers.clone(), service.ended(), endpoint, move || clock.now().wall.ms);
+    Ok(Some(spawned.map_err(|ApiError { code, message, .. }| ServeError { code, message })?))
+}
+
+/// The last runs are told of, if that is soon done.
+async fn end_telling(telling: Option<JoinHandle<()>>) {
+    if let Some(mut task) = telling
+        && tokio::time::timeout(TOLD_END, &mut task).await.is_err()
+    {
+        task.abort();
+    }
 }
 
 /// How processes are started.

@@ -8,6 +8,7 @@ use delivery::residency::Pool;
 
 use crate::network::Network;
 use crate::rate::Rate;
+pub use crate::telemetry::Otlp;
 
 /// Everything that `serve` needs to know; read from flags, environment and file by the command line.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Settings {
     pub cold: Cold,
     /// Which turns read too little from the provider's cache: half of at least 10,000 tokens.
     pub cache_alert: CacheAlert,
+    /// Where spans of runs are sent in the OpenTelemetry protocol: nowhere.
+    pub otlp: Option<Otlp>,
     /// Rows 30, lines 12, body 600 characters.
     pub limits: Limits,
     /// How many agents one message may address: 3.

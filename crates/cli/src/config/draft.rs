@@ -11,7 +11,7 @@ use delivery::mention::is_handle;
 use delivery::residency::Pool;
 use server::Rate;
 use server::network::{Host, Network, PlainHttp, PublicUrl};
-use server::settings::{CacheAlert, Cold, Log, LogFormat, Settings};
+use server::settings::{CacheAlert, Cold, Log, LogFormat, Otlp, Settings};
 
 use super::key::{Given, Key, Source};
 use super::{Env, Programs, home_folder};
@@ -44,6 +44,7 @@ pub(super) struct Draft {
     pool: Pool,
     cold: Cold,
     cache_alert: CacheAlert,
+    otlp: Option<Otlp>,
     limits: Limits,
     max_recipients: u32,
     write_rate: u32,
@@ -70,6 +71,7 @@ impl Draft {
             // No provider is known to keep more than an hour what it was not asked to keep longer.
             cold: Cold { tokens: 50_000, cache_ms: 60 * 60 * 1_000 },
             cache_alert: CacheAlert::default(),
+            otlp: None,
             limits: Limits::default(),
             max_recipients: 3,
             write_rate: 50,
@@ -117,6 +119,7 @@ impl Draft {
             pool: self.pool,
             cold: self.cold,
             cache_alert: self.cache_alert,
+            otlp: self.otlp,
             limits: self.limits,
             max_recipients: self.max_recipients,
             writes: Rate::per_second(self.write_rate, self.write_burst),
@@ -165,6 +168,7 @@ impl Draft {
             Key::CacheAlertTokens => {
                 self.cache_alert.tokens_min = u64::from(given.count(&(1..=100_000_000))?);
             }
+            Key::OtlpEndpoint => self.otlp = Some(Otlp::parse(&given.text()?)?),
             Key::Rows => self.limits.rows = size(given.count(&(1..=1_000))?),
             // A watermark remembers 200 ids: a block may not show more than it can remember.
             Key::Lines => self.limits.lines = size(given.count(&(1..=200))?),

@@ -31,6 +31,8 @@ pub(super) enum Key {
     CacheAlert,
     /// Tokens that such a turn has at least.
     CacheAlertTokens,
+    /// Where spans of runs go.
+    OtlpEndpoint,
     /// Newest rows that the policies `base` and `window` look at.
     Rows,
     /// Lines of a context block.
@@ -69,7 +71,7 @@ pub(super) enum Key {
 
 impl Key {
     /// All of them, in the order of the documentation.
-    pub(super) const ALL: [Self; 28] = [
+    pub(super) const ALL: [Self; 29] = [
         Self::Data,
         Self::Listen,
         Self::PublicUrl,
@@ -81,6 +83,7 @@ impl Key {
         Self::CacheLifetime,
         Self::CacheAlert,
         Self::CacheAlertTokens,
+        Self::OtlpEndpoint,
         Self::Rows,
         Self::Lines,
         Self::BodyChars,
@@ -114,6 +117,7 @@ impl Key {
             Self::CacheLifetime => "cache_lifetime",
             Self::CacheAlert => "cache_alert",
             Self::CacheAlertTokens => "cache_alert_tokens",
+            Self::OtlpEndpoint => "otlp_endpoint",
             Self::Rows => "rows",
             Self::Lines => "lines",
             Self::BodyChars => "body_chars",

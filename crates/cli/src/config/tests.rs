@@ -10,7 +10,7 @@ use delivery::Limits;
 use delivery::residency::Pool;
 use server::Rate;
 use server::network::{Host, Network, PlainHttp, PublicUrl};
-use server::settings::{CacheAlert, Cold, Log, LogFormat, Settings};
+use server::settings::{CacheAlert, Cold, Log, LogFormat, Otlp, Settings};
 
 use super::key::Key;
 use super::{Env, Flags, Programs, data_folder, settings};
@@ -48,6 +48,7 @@ fn defaults() -> Settings {
         pool: Pool { processes_max: 4, idle_ms: 1_800_000 },
         cold: Cold { tokens: 50_000, cache_ms: 3_600_000 },
         cache_alert: CacheAlert { share_percent: 50, tokens_min: 10_000 },
+        otlp: None,
         limits: Limits { rows: 30, lines: 12, body_chars: 600 },
         max_recipients: 3,
         writes: Rate { every_us: 20_000, burst: 200 },
@@ -155,6 +156,7 @@ fn every_key_can_be_set_in_the_default_file() {
         cache_lifetime = "2h"
         cache_alert = 80
         cache_alert_tokens = 5_000
+        otlp_endpoint = "http://127.0.0.1:4318"
         rows = 60
         lines = 24
         body_chars = 1_200
@@ -185,6 +187,7 @@ fn every_key_can_be_set_in_the_default_file() {
         pool: Pool { processes_max: 8, idle_ms: 5_400_000 },
         cold: Cold { tokens: 80_000, cache_ms: 7_200_000 },
         cache_alert: CacheAlert { share_percent: 80, tokens_min: 5_000 },
+        otlp: Some(Otlp::parse("http://127.0.0.1:4318").unwrap()),
         limits: Limits { rows: 60, lines: 24, body_chars: 1_200 },
         max_recipients: 5,
         writes: Rate { every_us: 100_000, burst: 20 },
@@ -215,7 +218,7 @@ fn mistakes_in_the_file_are_told_with_their_line() {
         let expected = Failure::new(Kind::Invalid, format!("{}{message}", path.display()));
         assert_eq!(actual, Err(hint.iter().fold(expected, |failure, hint| failure.hint(*hint))), "{text}");
     };
-    let known = "known keys: data, listen, public_url, allowed_hosts, plain_http, pool_size, idle_limit, cold_tokens, cache_lifetime, cache_alert, cache_alert_tokens, rows, lines, \
+    let known = "known keys: data, listen, public_url, allowed_hosts, plain_http, pool_size, idle_limit, cold_tokens, cache_lifetime, cache_alert, cache_alert_tokens, otlp_endpoint, rows, lines, \
                  body_chars, max_recipients, write_rate, write_burst, permission_limit, events_kept, start_limit, inactivity_limit, turn_limit, grace, \
                  hide_processes, memory_limit, owner, log_level, log_format";
     check(
@@ -402,6 +405,7 @@ fn the_documentation_tells_every_key_with_its_default() {
         (Key::CacheLifetime, "`\"1h\"`"),
         (Key::CacheAlert, "`50`"),
         (Key::CacheAlertTokens, "`10000`"),
+        (Key::OtlpEndpoint, "none"),
         (Key::Rows, "`30`"),
         (Key::Lines, "`12`"),
         (Key::BodyChars, "`600`"),

@@ -2,6 +2,7 @@
 
 mod claude;
 mod doctor;
+mod usage;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

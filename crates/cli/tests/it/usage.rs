@@ -1,5 +1,9 @@
 //! What runs took, through the whole program: told by agents, shown to people and programs.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::mpsc;
+
 use serde_json::{Value, json};
 
 use crate::http::Http;
@@ -150,4 +154,59 @@ fn a_turn_that_breaks_the_cache_is_told_of_in_its_channel() {
         "{told:?}"
     );
     assert!(told[0].contains("highwater run show r2 and highwater run show r3"), "{told:?}");
+}
+
+/// A collector: the bodies of the requests that came, each answered with 200.
+fn collector() -> (String, mpsc::Receiver<Value>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (told, came) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let (mut line, mut length) = (String::new(), 0);
+            while stream.read_line(&mut line).unwrap() > 2 {
+                if let Some(bytes) = line.strip_prefix("content-length: ") {
+                    length = bytes.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            stream.read_exact(&mut body).unwrap();
+            stream.into_inner().write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
+            if told.send(serde_json::from_slice(&body).unwrap()).is_err() {
+                return;
+            }
+        }
+    });
+    (address, came)
+}
+
+#[test]
+fn a_collector_is_told_of_runs_also_when_the_server_stops() {
+    let (address, came) = collector();
+    let mut server = TestServer::start();
+    server.stop();
+    std::fs::write(server.file("config.toml"), format!("otlp_endpoint = \"{address}\"\n")).unwrap();
+    let config = server.file("config.toml");
+    server.start_again(&["--config", &config]);
+    server.add_scripted("echo", "general", "log", &[]);
+    let run = turn(&server, "general", &telling(10, 90, 0.5));
+    let told = |body: &Value| {
+        let spans = &body["resourceSpans"][0]["scopeSpans"][0]["spans"];
+        let attributes = spans[0]["attributes"].as_array().unwrap().clone();
+        let value = |key: &str| {
+            let found = attributes.iter().find(|one| one["key"] == key).unwrap();
+            found["value"].clone()
+        };
+        (spans[0]["name"].clone(), value("highwater.run.id"), value("gen_ai.usage.input_tokens"))
+    };
+    let patience = std::time::Duration::from_secs(60);
+    let expected = |run: &Value| {
+        (json!("invoke_agent echo"), json!({"stringValue": run["id"]}), json!({"intValue": "100"}))
+    };
+    assert_eq!(told(&came.recv_timeout(patience).unwrap()), expected(&run));
+    let last = turn(&server, "general", &telling(10, 90, 0.5));
+    server.stop();
+    assert_eq!(told(&came.recv_timeout(patience).unwrap()), expected(&last));
 }

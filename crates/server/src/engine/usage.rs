@@ -100,8 +100,9 @@ impl Engine {
         Ok(())
     }
 
-    /// A transcript was read. It is the truth for turns of which the agent told nothing, such as those that were cancelled;
-    /// what it told itself stays, since that counts requests which are in no transcript.
+    /// A transcript was read. It is the truth for turns of which the agent told nothing, such as those that it was killed in;
+    /// what it told itself stays, since that counts requests which are in no transcript. Of requests that were broken off
+    /// the transcript alone knows.
     pub(super) fn transcript_read(
         &mut self,
         store: &mut dyn Store,
@@ -117,16 +118,15 @@ impl Engine {
         marks.transcript = read.to;
         store.set_session_marks(&read.native, &marks)?;
         let Some(turn) = store.turns(&read.run)?.pop() else { return Ok(Reply::Done) };
-        if turn.took.source.is_some() || (read.models.is_empty() && read.cut == 0) {
+        if turn.took.source.is_some() || read.models.is_empty() {
+            let took = TurnUsage { cut: read.cut, ..turn.took };
+            store.set_turn(&read.run, &took, now.wall)?;
             return Ok(Reply::Done);
         }
         let binding = store.binding(&store.run(&read.run)?.key.binding)?;
         let told = agents::Usage { models: read.models, ..agents::Usage::default() };
-        let mut known = match told.models.is_empty() {
-            true => TurnUsage::default(),
-            false => TurnUsage { source: Some(UsageSource::Transcript), ..took(&told, &binding) },
-        };
-        known.cut = read.cut;
+        let source = Some(UsageSource::Transcript);
+        let mut known = TurnUsage { source, cut: read.cut, ..took(&told, &binding) };
         known.usage.cost = turn.took.usage.cost.or(known.usage.cost);
         self.touched = true;
         self.tally.more(&Usage {

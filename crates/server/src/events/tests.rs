@@ -1,7 +1,7 @@
 //! Cursors, readers of all kinds, and the promise that state plus events equals fresh state.
 
 mod model;
-mod world;
+pub(crate) mod world;
 
 use std::sync::Arc;
 

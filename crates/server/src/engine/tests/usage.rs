@@ -180,6 +180,8 @@ fn a_transcript_tells_what_the_agent_did_not() {
     was_read(&mut world, read, 70, 999);
     let told = took(&world, &first);
     assert_eq!(told, ["Some(10) Some(90) Some(5) None Some(Agent)"], "what the agent told stays");
+    let turn = world.store.turns(&first).unwrap().pop().unwrap().took;
+    assert_eq!(turn.cut, 1, "but of what was broken off it told nothing");
 
     world.post("@claude two");
     let (second, _) = world.prompt("claude");

@@ -216,7 +216,7 @@ fn fill(store: &mut Sqlite) -> (ChannelId, Key) {
     (channel.clone(), Key { channel, binding })
 }
 
-pub(super) fn binding(channel: &ChannelId, handle: &str) -> NewBinding {
+pub(crate) fn binding(channel: &ChannelId, handle: &str) -> NewBinding {
     NewBinding {
         channel: channel.clone(),
         handle: handle.to_owned(),
@@ -237,7 +237,7 @@ pub(super) fn binding(channel: &ChannelId, handle: &str) -> NewBinding {
     }
 }
 
-pub(super) fn message(channel: &ChannelId, text: &str) -> NewMessage {
+pub(crate) fn message(channel: &ChannelId, text: &str) -> NewMessage {
     NewMessage {
         channel: channel.clone(),
         thread: None,
@@ -249,7 +249,7 @@ pub(super) fn message(channel: &ChannelId, text: &str) -> NewMessage {
     }
 }
 
-pub(super) fn staged() -> Staged {
+pub(crate) fn staged() -> Staged {
     Staged {
         native: "s1".into(),
         epoch: Epoch(1),
