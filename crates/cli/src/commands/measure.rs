@@ -4,11 +4,12 @@ mod figures;
 mod grounds;
 mod home;
 mod node;
+mod page;
 mod play;
 mod rehearsal;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::{Args, ValueEnum};
@@ -84,6 +85,12 @@ pub(crate) struct Measure {
     /// Print JSON: one line, exact
     #[arg(long, help_heading = "Output", conflicts_with = "turns")]
     json: bool,
+    /// Write a page with tables and drawings into this file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
+    /// Write the page's picture of all tokens into this file, as SVG
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    svg: Option<PathBuf>,
     /// Write every request into this folder, as it was sent
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     requests: Option<PathBuf>,
@@ -224,6 +231,12 @@ impl Measure {
             first: preset.profiles.first().copied().unwrap_or_default(),
             measured,
         };
+        if let Some(file) = &self.html {
+            write(file, &report.html())?;
+        }
+        if let Some(file) = &self.svg {
+            write(file, &report.svg())?;
+        }
         if self.json {
             return display::print(&display::json(&report.json())?);
         }
@@ -347,6 +360,15 @@ impl Measure {
         }
         Ok(combinations)
     }
+}
+
+/// Writes a file, which may be there already.
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(file, text).map_err(|error| {
+        let kind =
+            if error.kind() == std::io::ErrorKind::StorageFull { Kind::StorageFull } else { Kind::Invalid };
+        Failure::new(kind, format!("{}: {error}", file.display()))
+    })
 }
 
 impl Profile {

@@ -2,6 +2,7 @@
 
 mod claude;
 mod doctor;
+mod measure;
 mod usage;
 
 use std::collections::BTreeSet;

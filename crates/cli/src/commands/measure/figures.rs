@@ -17,7 +17,7 @@ const BEFORE_CHARS: usize = 60;
 pub(super) struct Played {
     /// One for each mention, in order.
     pub(super) turns: Vec<Turn>,
-    /// Paths that were asked for and are none of the provider's.
+    /// Methods and paths that were asked for and are none of the provider's. `CONNECT`: another host, through a proxy.
     pub(super) strays: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Figures {
     pub(super) memory_bytes: Option<u64>,
     /// What the provider refused or failed.
     pub(super) failed_requests: u64,
-    /// Paths that were asked for and are none of the provider's: what the agent would have sent elsewhere.
+    /// Methods and paths that were asked for and are none of the provider's, `CONNECT` of what the agent would have sent elsewhere.
     pub(super) strays: Vec<String>,
     /// Where a request of a turn is not the one before it and something more.
     pub(super) prefix_breaks: Vec<Break>,
@@ -288,4 +288,4 @@ fn median(mut values: Vec<u64>) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

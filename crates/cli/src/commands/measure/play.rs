@@ -101,7 +101,8 @@ impl Stage<'_> {
                 self.post(&server, index)?;
             }
         }
-        let strays: BTreeSet<String> = provider.strays().iter().map(|stray| stray.path.clone()).collect();
+        let told = |stray: provider::Stray| format!("{} {}", stray.method, stray.path).trim_end().to_owned();
+        let strays: BTreeSet<String> = provider.strays().into_iter().map(told).collect();
         drop(server);
         if let Some(folder) = self.requests {
             let all = turns.iter().flat_map(|turn| &turn.requests);

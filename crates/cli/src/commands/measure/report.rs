@@ -45,7 +45,7 @@ impl Report {
     }
 
     /// What all others are compared with: the agent as it is, told the window, if it was played.
-    fn yardstick(&self) -> Option<&Figures> {
+    pub(super) fn yardstick(&self) -> Option<&Figures> {
         self.figures(wire::Profile::Own, Strategy::Window)
     }
 

@@ -53,7 +53,7 @@ fn turn(message_id: &str, lease: &str, posted_ms: u64, memory: Option<u64>, requ
 const OPUS: &str = "claude-opus-5-5";
 
 /// Three mentions: a title beside the first, a suggestion behind the second, a tool and a break in the third.
-fn played() -> Played {
+pub(in crate::commands::measure) fn played() -> Played {
     let asks = |id: &str| format!("{{\"message_id\":\"{id}\",\"text\":\"?\"}}");
     let main =
         |number, id: &str, pieces: &[&str], billed| kept(number, OPUS, &asks(id), &["Bash"], pieces, billed);
