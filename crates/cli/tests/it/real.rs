@@ -1,8 +1,11 @@
 //! Real agents, unchanged from their packages, driven by the whole program, at a provider on loopback that sees all they send.
 
+mod broken;
 mod claude;
+mod clock;
 mod doctor;
 mod measure;
+mod prefix;
 mod usage;
 
 use std::collections::BTreeSet;
@@ -53,11 +56,16 @@ impl Real {
 
     /// On a server whose home has something in it.
     fn on(server: TestServer, agent: &'static str, rules: &Value, more: &[&str]) -> Self {
+        Self::on_day("2026-11-30", server, agent, rules, more)
+    }
+
+    /// At a provider by the rules of a day.
+    fn on_day(day: &str, server: TestServer, agent: &'static str, rules: &Value, more: &[&str]) -> Self {
         let script = json!({"rules": rules, "otherwise": [{"say": {"parts": [{"text": NOTED}]}}]});
         let script: Script = serde_json::from_value(script).unwrap();
         let runtime = Runtime::new().unwrap();
         let settings = Settings {
-            day: "2026-11-30".to_owned(),
+            day: day.to_owned(),
             counting: Counting::QuarterBytes,
             script,
             passing: Passing::ByItself,
@@ -115,8 +123,13 @@ impl Real {
         let left = self.server.left();
         let is_agent = |process: &&String| process.contains(mark(self.agent)) && !process.contains(" hold ");
         let agent = left.iter().find(is_agent).unwrap_or_else(|| panic!("it lives: {left:?}"));
-        let pid: i32 = agent.split(':').next().unwrap().parse().unwrap();
-        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+        self.kill(agent.split(':').next().unwrap().parse().unwrap());
+    }
+
+    /// Kills a process.
+    fn kill(&self, pid: u32) {
+        let pid = Pid::from_raw(pid.try_into().unwrap()).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
     }
 
     /// Each request of a session is the one before and something more; none was refused. Their number.
