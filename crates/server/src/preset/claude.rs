@@ -4,6 +4,8 @@
 //!
 //! - It starts in the permission mode `auto`, in which a classifier of 36,000 tokens is asked instead of people, up to ten
 //!   times for one call. Every profile sets the mode `default`, so that people or Highwater's rules are asked.
+//! - As long as it is in `auto` it describes its Bash otherwise, and a session keeps what its first moment had: with the mode set
+//!   by the protocol alone, half of the sessions shared no tools with the other half. So under `tidy` it starts in its mode, too.
 //! - The first block of its system prompt changes with the first message of a session
 //!   (`CLAUDE_CODE_ATTRIBUTION_HEADER`): with it, no two sessions have a prefix in common.
 //! - Beside each turn it asks the model for a title (once) and for what the user might type next (every turn from the
@@ -91,7 +93,12 @@ pub(super) fn set_up(profile: Profile, own: &Path) -> SetUp {
             env: variables(TIDY),
             manner: Manner {
                 mode,
-                meta: meta(&json!({"title": TITLE, "promptSuggestions": false, "disallowedTools": APART})),
+                meta: meta(&json!({
+                    "title": TITLE,
+                    "promptSuggestions": false,
+                    "disallowedTools": APART,
+                    "extraArgs": {"permission-mode": MODE},
+                })),
                 ..Manner::default()
             },
             files: Vec::new(),

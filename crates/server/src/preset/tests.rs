@@ -46,6 +46,18 @@ fn claude_asks_in_every_profile() {
     }
 }
 
+/// Its mode holds from its first moment, so that all sessions have the same tools: by an argument, or by settings of its own.
+///
+/// Cache breaks T6 and B3.43.
+#[test]
+fn claude_starts_in_its_mode() {
+    let tidy = set_up(claude::NAME, Profile::Tidy, Path::new("/own"));
+    let argument = tidy.manner.meta["claudeCode"].pointer("/options/extraArgs/permission-mode");
+    assert_eq!(argument.and_then(|mode| mode.as_str()), tidy.manner.mode.as_deref());
+    let lean = set_up(claude::NAME, Profile::Lean, Path::new("/own"));
+    assert!(lean.files[0].1.contains(r#""defaultMode": "default""#), "{:?}", lean.files);
+}
+
 /// Cache breaks B1.15, B3.42 and B3.44.
 #[test]
 fn profiles_set_up_what_they_say() {
