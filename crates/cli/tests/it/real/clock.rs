@@ -2,7 +2,8 @@
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use crate::server::command;
 
 /// Seconds of a day.
 const DAY_S: i64 = 24 * 60 * 60;
@@ -19,8 +20,11 @@ impl Clock {
     pub(super) fn new(folder: &Path) -> Self {
         let (source, library) = (folder.join("clock.c"), folder.join("clock.so"));
         std::fs::write(&source, include_str!("clock.c")).unwrap();
-        let compiled =
-            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).output();
+        let compiled = command(Path::new("cc"))
+            .args(["-shared", "-fPIC", "-O1", "-o"])
+            .arg(&library)
+            .arg(&source)
+            .output();
         let compiled = compiled.expect("there is a C compiler");
         assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
         let clock = Self { library, ahead: folder.join("clock-ahead"), days: 0 };
