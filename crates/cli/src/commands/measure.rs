@@ -37,8 +37,8 @@ use crate::progress::Progress;
 ///
 /// Plays the channel of highwater sim (200 messages, 30 of which mention the agent) through a real agent, which talks to
 /// an emulated provider on loopback: it sees every request whole, answers from a script and bills by the documented
-/// rules of prompt caching. No key is needed, nothing is spent, and nothing of it stays. docs/proof.md says what the
-/// figures mean, and what they do not prove.
+/// rules of prompt caching. No key is needed, nothing is spent, and nothing of it stays. docs/measure.md says what
+/// the figures mean, docs/proof.md what came of it, and what they do not prove.
 #[derive(Debug, Args)]
 #[command(after_help = "Strategies:
   highwater  each thing once (agent add --delivery lean)

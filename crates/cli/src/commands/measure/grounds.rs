@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const TOLD_BYTES: usize = 2_000;
 
 /// What a server gets of this command's environment, beside its home.
-const PASSED_ON: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TZ", "TMPDIR"];
+const PASSED_ON: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
 
 /// What it gets besides where the home is the user's own: by these, programs find their configuration there.
 const OF_HOME: [&str; 4] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
@@ -96,7 +96,9 @@ impl Grounds {
             Home::Clean => folder.join("home"),
             Home::Own(own) => own.clone(),
         };
-        let made = fs::create_dir_all(&folder).and_then(|()| match home {
+        // Agents leave things there.
+        let temporary = folder.join("tmp");
+        let made = fs::create_dir_all(&temporary).and_then(|()| match home {
             Home::Clean => fs::create_dir_all(&home_folder),
             Home::Own(_) => Ok(()),
         });
@@ -114,7 +116,8 @@ impl Grounds {
             "--config".to_owned(),
             input::path_text(&config)?,
         ];
-        let variables = variables(&home_folder, home, env)?;
+        let mut variables = variables(&home_folder, home, env)?;
+        variables.push(("TMPDIR".to_owned(), input::path_text(&temporary)?));
         let mut servers = lock(&self.open);
         let service = Service::start(&command, &folder, &variables, err);
         let mut service = service.map_err(|error| failed(&program, &error))?;

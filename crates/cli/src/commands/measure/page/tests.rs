@@ -56,7 +56,7 @@ fn what_an_agent_sent_is_no_part_of_the_page() {
 #[test]
 fn the_picture_stands_by_itself() {
     let picture = report(&played()).svg();
-    assert!(picture.starts_with("<svg xmlns=") && picture.contains("><style>"), "{picture}");
+    assert!(picture.starts_with("<svg width=\"660\" xmlns=") && picture.contains("><style>"), "{picture}");
     assert_eq!(picture.matches("<rect").count(), 6);
 }
 
