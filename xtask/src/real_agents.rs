@@ -24,6 +24,9 @@ fn folder() -> Result<PathBuf> {
     Ok(tools::folder()?.join("agents"))
 }
 
+/// opencode's program for this platform, without the package that chooses it and has no lock for all platforms at once.
+const OPENCODE: &str = "opencode-linux-x64-baseline";
+
 /// Exactly what the lock file says. No package runs a script of its own but Node's, which puts its program in place.
 pub(crate) fn install(root: &Path) -> Result<()> {
     let npm = tools::npm()?;
@@ -41,5 +44,16 @@ pub(crate) fn install(root: &Path) -> Result<()> {
     let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
     process::run(process::command(&npm, &folder).args(arguments))?;
     process::run(process::command(&npm, &folder).args(["rebuild", "node"]))?;
+    link_opencode(&folder.join("node_modules"))?;
     std::fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))
+}
+
+/// Its package names no program.
+fn link_opencode(modules: &Path) -> Result<()> {
+    let link = modules.join(".bin").join("opencode");
+    let program = Path::new("..").join(OPENCODE).join("bin").join("opencode");
+    if !modules.join(OPENCODE).exists() || link.exists() {
+        return Ok(());
+    }
+    std::os::unix::fs::symlink(program, &link).with_context(|| format!("cannot make {}", link.display()))
 }

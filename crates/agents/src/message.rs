@@ -13,6 +13,7 @@ use crate::redact::Secrets;
 use crate::version::Versions;
 
 mod ask;
+mod first;
 mod usage;
 
 pub use ask::*;
@@ -68,6 +69,8 @@ pub struct Manner {
     pub mode: Option<String>,
     /// The versions that this was tried with; one that says it is another works on, with a notice.
     pub versions: Option<Versions>,
+    /// The title of a new session, for agents that would else ask a model for one; told to those that take one.
+    pub title: Option<String>,
 }
 
 /// Whether an owner trusts a project (8.2).
@@ -143,6 +146,8 @@ pub struct Reload {
     pub used: Option<u64>,
     /// How its history ends, if that is known.
     pub end: Option<HistoryEnd>,
+    /// How long to wait before its process starts: an agent that was asked earlier would lose it.
+    pub wait: Duration,
 }
 
 /// The end of a session's history, by which the end of its replay is known.

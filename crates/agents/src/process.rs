@@ -126,7 +126,7 @@ enum Ready {
 
 /// Does what comes before the start, unless the process is to end.
 async fn before(spec: &Spec, orders: &mut mpsc::Receiver<Order>, outlet: &mut Outlet) -> Ready {
-    let Some(before) = &spec.before else { return Ready::Yes };
+    let Some(before) = spec.first() else { return Ready::Yes };
     let work = before.begin();
     tokio::pin!(work);
     loop {

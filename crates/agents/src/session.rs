@@ -340,7 +340,8 @@ impl Session {
                 Asked::List => self.listed(answer, now),
                 Asked::Resume | Asked::Load => self.reloaded(answer, now),
                 Asked::Model => self.model_set(answer, now),
-                Asked::Mode => self.mode_set(answer),
+                Asked::Mode => self.mode_set(answer, now),
+                Asked::Title => self.title_set(answer),
                 Asked::Alive => self.proved(now),
             },
             Phase::Turn(turn) if turn.id == id && turn.written => {
@@ -372,7 +373,7 @@ impl Session {
         if session != self.native || self.is_replayed(params, now) {
             return;
         }
-        self.remember_call(params);
+        let is_first = self.remember_call(params);
         let update = match update {
             Update::Text(piece) => {
                 self.text(&piece, halves, wire::message_id(params).as_deref());
@@ -386,11 +387,17 @@ impl Session {
                     kind: self.shown(&kind, SHORT_CHARS_MAX),
                 }
             }
-            Update::ToolUpdate { id, status, title } => Update::ToolUpdate {
-                id: self.shown(&id, SHORT_CHARS_MAX),
-                status: status.map(|status| self.shown(&status, SHORT_CHARS_MAX)),
-                title: title.map(|title| self.shown(&title, SHORT_CHARS_MAX)),
-            },
+            Update::ToolUpdate { id, status, title } => {
+                // Some agents tell of a call only once it was permitted.
+                if is_first {
+                    self.tool_call();
+                }
+                Update::ToolUpdate {
+                    id: self.shown(&id, SHORT_CHARS_MAX),
+                    status: status.map(|status| self.shown(&status, SHORT_CHARS_MAX)),
+                    title: title.map(|title| self.shown(&title, SHORT_CHARS_MAX)),
+                }
+            }
             Update::Plan(plan) => Update::Plan(self.shown(&plan, PLAN_CHARS_MAX)),
             update @ (Update::Used(_)
             | Update::Cost(_)

@@ -139,6 +139,14 @@ impl Failed {
 /// The configuration option that is the model.
 pub(crate) const MODEL_CONFIG_ID: &str = "model";
 
+/// The parameters of `session/set_title`, which is younger than the schema.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SetTitle<'a> {
+    pub(crate) session_id: &'a str,
+    pub(crate) title: &'a str,
+}
+
 /// The parameters of `session/set_model`, which the schema no longer has but agents still offer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -14,6 +14,8 @@ pub struct Wiring {
     pub env: Vec<(String, String)>,
     /// Files of its configuration, as paths below the home folder, with their texts. They belong there before it starts.
     pub files: Vec<(PathBuf, String)>,
+    /// More variables, where it does not read those files: in a profile with a folder of its own.
+    pub instead: Vec<(String, String)>,
 }
 
 /// A key that no provider knows.
@@ -31,16 +33,27 @@ fn shut_in(base_url: &str) -> Vec<(String, String)> {
 
 /// The wiring of a preset's agent to a provider at `base_url`, which has no path; `None`: nobody knows how.
 pub fn wiring(agent: &str, base_url: &str) -> Option<Wiring> {
-    let (env, files) = match agent {
-        "claude" => (claude(base_url), Vec::new()),
-        "codex" => (codex(), vec![(".codex/config.toml", codex_config(base_url))]),
-        "opencode" => (opencode(), vec![(".config/opencode/opencode.json", opencode_config(base_url))]),
-        "gemini" => (gemini(base_url), vec![(".gemini/settings.json", gemini_settings())]),
+    let (env, files, instead) = match agent {
+        "claude" => (claude(base_url), None, None),
+        "codex" => (
+            codex(),
+            Some((".codex/config.toml", codex_config(base_url))),
+            Some(("CODEX_CONFIG", codex_session(base_url))),
+        ),
+        "opencode" => (
+            opencode(),
+            Some((".config/opencode/opencode.json", opencode_config(base_url))),
+            Some(("OPENCODE_CONFIG_CONTENT", opencode_config(base_url))),
+        ),
+        "gemini" => (gemini(base_url), Some((".gemini/settings.json", gemini_settings())), None),
         _ => return None,
     };
-    let env = env.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(shut_in(base_url));
-    let files = files.into_iter().map(|(path, text)| (PathBuf::from(path), text));
-    Some(Wiring { env: env.collect(), files: files.collect() })
+    let named = |(name, value): (&str, String)| (name.to_owned(), value);
+    Some(Wiring {
+        env: env.into_iter().map(named).chain(shut_in(base_url)).collect(),
+        files: files.into_iter().map(|(path, text)| (PathBuf::from(path), text)).collect(),
+        instead: instead.into_iter().map(named).collect(),
+    })
 }
 
 type Variables = Vec<(&'static str, String)>;
@@ -83,12 +96,27 @@ stream_max_retries = 1
     )
 }
 
+/// The same for one that reads no file.
+fn codex_session(base_url: &str) -> String {
+    let lab = json!({
+        "name": "lab",
+        "base_url": format!("{base_url}/v1"),
+        "wire_api": "responses",
+        "env_key": "LAB_KEY",
+        "request_max_retries": 1,
+        "stream_max_retries": 1,
+    });
+    json!({"model": "gpt-6-sol", "model_provider": "lab", "model_providers": {"lab": lab}}).to_string()
+}
+
 fn opencode() -> Variables {
     vec![("OPENCODE_DISABLE_MODELS_FETCH", "1".to_owned())]
 }
 
 fn opencode_config(base_url: &str) -> String {
     let config = json!({
+        // It adds this line to a file that has none.
+        "$schema": "https://opencode.ai/config.json",
         "model": "lab/claude-opus-5-5",
         "small_model": "lab/claude-haiku-4-5",
         "enabled_providers": ["lab"],

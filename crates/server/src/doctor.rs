@@ -103,7 +103,8 @@ impl Doctor {
     fn spec(&self, preset: &Preset) -> Spec {
         let own = self.folder.join(preset.name);
         let profile = preset.profiles.first().copied().unwrap_or_default();
-        let set_up = preset::set_up(preset.name, profile, &own);
+        let place = preset::Place { own: &own, works: preset::Works::Inside };
+        let set_up = preset::set_up(preset.name, profile, place);
         let env = set_up.env.into_iter().map(|(name, value)| (name, Own::Value(value))).collect::<Vec<_>>();
         let mut spec = self.plain(&preset.command, own);
         spec.env = environment::pick(&self.env, &env);

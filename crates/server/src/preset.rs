@@ -1,13 +1,18 @@
 //! Presets: how well-known agents are started, and how much of the user's own configuration they keep.
 
 mod claude;
+mod codex;
+mod gemini;
 mod known;
+mod opencode;
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use agents::Manner;
+use delivery::Timestamp;
 use storage::{NewBinding, Profile};
 
 use crate::error::{ApiError, Code};
@@ -38,9 +43,45 @@ pub(crate) struct SetUp {
     pub(crate) files: Vec<(PathBuf, String)>,
 }
 
-/// What `preset` sets up in this profile; `own` is the binding's own folder.
-pub(crate) fn set_up(preset: &str, profile: Profile, own: &Path) -> SetUp {
-    if preset == claude::NAME { claude::set_up(profile, own) } else { SetUp::default() }
+/// Where a binding's agent works, and what is its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    /// The binding's own folder.
+    pub(crate) own: &'a Path,
+    /// Whose folder it works in.
+    pub(crate) works: Works,
+}
+
+/// Whose folder an agent works in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Works {
+    /// Highwater's: the binding's own, or a worktree, from which what nobody trusts is withheld.
+    Inside,
+    /// One that somebody named for it, with whatever is in it.
+    Elsewhere,
+}
+
+/// What `preset` sets up in this profile.
+pub(crate) fn set_up(preset: &str, profile: Profile, place: Place<'_>) -> SetUp {
+    match preset {
+        claude::NAME => claude::set_up(profile, place.own),
+        codex::NAME => codex::set_up(profile, place.own),
+        opencode::NAME => opencode::set_up(profile, place.own),
+        gemini::NAME => gemini::set_up(profile, place),
+        _ => SetUp::default(),
+    }
+}
+
+/// How long a session that began at `begun` must not be reloaded yet.
+pub(crate) fn reload_wait(preset: &str, begun: Timestamp, now: Timestamp) -> Duration {
+    if preset == gemini::NAME { gemini::reload_wait(begun, now) } else { Duration::ZERO }
+}
+
+/// Spares an agent the request for one; it stands in the user's list of sessions.
+const TITLE: &str = "Highwater";
+
+fn variables(of: &[(&str, &str)]) -> Vec<(String, String)> {
+    of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
 /// The versions that a preset's agent was tried with, where that is known.
@@ -74,19 +115,25 @@ pub(crate) fn presets(guide: &[String]) -> Vec<Preset> {
             claude::PROFILES,
         ),
         known(
-            "codex",
+            codex::NAME,
             "Codex, by @agentclientprotocol/codex-acp",
             &["codex-acp"],
             "npm install -g @agentclientprotocol/codex-acp@2.6.0",
-            UNTOUCHED,
+            codex::PROFILES,
         ),
-        known("opencode", "opencode", &["opencode", "acp"], "npm install -g opencode-ai@1.18.33", UNTOUCHED),
         known(
-            "gemini",
+            opencode::NAME,
+            "opencode",
+            &["opencode", "acp"],
+            "npm install -g opencode-ai@1.18.33",
+            opencode::PROFILES,
+        ),
+        known(
+            gemini::NAME,
             "Gemini CLI",
             &["gemini", "--acp"],
             "npm install -g @google/gemini-cli@0.61.0",
-            UNTOUCHED,
+            gemini::PROFILES,
         ),
     ]
 }

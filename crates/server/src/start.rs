@@ -14,7 +14,7 @@ use storage::{Binding, EnvVar};
 use crate::engine::Workplace;
 use crate::error::ApiError;
 use crate::mcp::ToolAccess;
-use crate::preset::{self, GUIDE, SetUp};
+use crate::preset::{self, GUIDE, Place, SetUp, Works};
 use crate::project::Projects;
 use crate::shell::outside::Asker;
 
@@ -128,8 +128,10 @@ impl StartAgents {
 
     /// What its preset sets up for a binding in its profile. What the binding's own environment names is left to that.
     fn set_up(&self, binding: &Binding) -> SetUp {
+        let own = self.own_folder(binding);
+        let works = if binding.spec.cwd.is_some() { Works::Elsewhere } else { Works::Inside };
         let mut set_up =
-            preset::set_up(&binding.spec.preset, binding.spec.profile, &self.own_folder(binding));
+            preset::set_up(&binding.spec.preset, binding.spec.profile, Place { own: &own, works });
         set_up.env.retain(|(name, _)| binding.spec.env.iter().all(|own| own.name != *name));
         set_up
     }

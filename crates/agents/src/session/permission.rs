@@ -60,13 +60,11 @@ impl Session {
         }
     }
 
-    /// Keeps what an update tells of a tool call: requests for permission often tell the rest alone.
-    pub(super) fn remember_call(&mut self, params: &RawValue) {
-        if let Phase::Turn(turn) = &mut self.phase
-            && let Some((id, call)) = wire::called(params)
-        {
-            turn.calls.told(id, call);
-        }
+    /// Keeps what an update tells of a tool call: requests for permission often tell the rest alone. Whether it is the first
+    /// that is told of a call.
+    pub(super) fn remember_call(&mut self, params: &RawValue) -> bool {
+        let Phase::Turn(turn) = &mut self.phase else { return false };
+        wire::called(params).is_some_and(|(id, call)| turn.calls.told(id, call))
     }
 
     /// The agent takes a request back.

@@ -1,4 +1,5 @@
-//! The start of the conversation: `initialize`, `session/new` (or what `reload` does instead) and the model.
+//! The start of the conversation: `initialize`, `session/new` (or what `reload` does instead), the model, the permission mode
+//! and the title.
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as schema;
@@ -8,7 +9,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::{Output, Phase, SHORT_CHARS_MAX, Session};
-use crate::message::{BRIDGE_VARIABLES, EventKind, TOOL_SERVER, ToolServer};
+use crate::message::{BRIDGE_VARIABLES, Begun, EventKind, TOOL_SERVER, ToolServer};
 use crate::wire::{self, Failed, McpOver, ModelSetting};
 
 /// The version of the protocol that is spoken.
@@ -27,6 +28,7 @@ pub(super) enum Asked {
     Load,
     Model,
     Mode,
+    Title,
     /// Whether it is alive, long after its start.
     Alive,
 }
@@ -41,6 +43,7 @@ impl Asked {
             Self::Load => "session/load",
             Self::Model => "the setting of its model",
             Self::Mode => "session/set_mode",
+            Self::Title => "session/set_title",
             Self::Alive => "whether it is alive",
         }
     }
@@ -49,7 +52,9 @@ impl Asked {
     pub(super) fn reloads(self) -> bool {
         match self {
             Self::List | Self::Resume | Self::Load => true,
-            Self::Initialize | Self::NewSession | Self::Model | Self::Mode | Self::Alive => false,
+            Self::Initialize | Self::NewSession | Self::Model | Self::Mode | Self::Title | Self::Alive => {
+                false
+            }
         }
     }
 }
@@ -103,6 +108,9 @@ impl Session {
         self.mcp = answer.mcp;
         self.stored = answer.stored;
         self.started.steering = answer.steering;
+        if !answer.titles {
+            self.manner.title = None;
+        }
         self.started.reloadable = answer.stored.load || answer.stored.resume;
         self.started.system_prompt = answer.takes_system_prompt && self.system_prompt.is_some();
         match self.reload.take() {
@@ -187,17 +195,38 @@ impl Session {
 
     fn set_mode(&mut self, now: Instant) {
         let Some(mode) = self.manner.mode.take() else {
-            self.begun();
+            self.set_title(now);
             return;
         };
         let params = schema::SetSessionModeRequest::new(self.native.clone(), mode);
         self.ask(Asked::Mode, "session/set_mode", &params, now);
     }
 
-    pub(super) fn mode_set(&mut self, answer: Result<&RawValue, Failed>) {
+    pub(super) fn mode_set(&mut self, answer: Result<&RawValue, Failed>, now: Instant) {
         if self.expect(answer, |_| Some(()), Asked::Mode).is_some() {
-            self.begun();
+            self.set_title(now);
         }
+    }
+
+    /// A session that was reloaded has its title.
+    fn set_title(&mut self, now: Instant) {
+        match self.manner.title.take() {
+            Some(title) if self.started.begun == Begun::New => {
+                let session_id = self.native.clone();
+                let params = wire::SetTitle { session_id: &session_id, title: &title };
+                self.ask(Asked::Title, "session/set_title", &params, now);
+            }
+            Some(_) | None => self.begun(),
+        }
+    }
+
+    /// Without its title a session works as well.
+    pub(super) fn title_set(&mut self, answer: Result<&RawValue, Failed>) {
+        if let Err(error) = answer {
+            let error = self.shown(&error.text, SHORT_CHARS_MAX);
+            self.started.notices.push(format!("the session's title could not be set: {error}"));
+        }
+        self.begun();
     }
 
     fn begun(&mut self) {

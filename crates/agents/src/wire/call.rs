@@ -75,10 +75,11 @@ impl Call {
             return Some((told.tool_call_id, Self { title, oversized: true, ..Self::default() }));
         }
         let kept = |value: Option<&RawValue>| value.map(ToOwned::to_owned);
+        let tool = tool_name(raw).or_else(|| tool_by_id(&told.tool_call_id, told.title.as_deref()?));
         let call = Self {
             title: told.title,
             kind: told.kind,
-            tool: tool_name(raw),
+            tool,
             input: kept(told.raw_input).filter(|input| input.get() != "{}"),
             content: kept(told.content),
             locations: kept(told.locations),
@@ -170,16 +171,17 @@ impl Call {
 pub(crate) struct Calls(VecDeque<(String, Call)>);
 
 impl Calls {
-    /// Takes in what is told of a call.
-    pub(crate) fn told(&mut self, id: String, told: Call) {
+    /// Takes in what is told of a call; whether it is told of for the first time.
+    pub(crate) fn told(&mut self, id: String, told: Call) -> bool {
         if let Some((_, call)) = self.0.iter_mut().find(|(of, _)| *of == id) {
             call.update(told);
-            return;
+            return false;
         }
         if self.0.len() == CALLS_MAX {
             self.0.pop_front();
         }
         self.0.push_back((id, told));
+        true
     }
 
     /// A call as it is by what was told of it before and what a request tells.
@@ -315,4 +317,12 @@ fn tool_name(raw: &RawValue) -> Option<String> {
     // What does not fit is a name that is not told.
     let named: Named = serde_json::from_str(raw.get()).ok()?;
     named.name.or_else(|| named.meta?.claude_code?.tool_name)
+}
+
+/// Gemini names the tool of a server in the title, which alone proves nothing, and begins the call's id with the name by
+/// which it found the tool.
+fn tool_by_id(id: &str, title: &str) -> Option<String> {
+    let (tool, server) = title.strip_suffix(" MCP Server)")?.split_once(" (")?;
+    let name = format!("mcp_{server}_{tool}");
+    id.strip_prefix(&name)?.starts_with("__").then_some(name)
 }

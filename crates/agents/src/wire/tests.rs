@@ -68,12 +68,13 @@ fn answers_of_the_schema_are_read() {
             mcp: McpOver::Stdio,
             stored: Stored::default(),
             steering: false,
+            titles: false,
         })
     );
     let claude = json!({
         "protocolVersion": 1,
         "agentCapabilities": {"_meta": {"x": {}}, "loadSession": true, "mcpCapabilities": {"http": true, "sse": true},
-            "sessionCapabilities": {"fork": {}, "list": {}, "resume": {}, "systemPrompt": {"mode": {}}}},
+            "sessionCapabilities": {"fork": {}, "list": {}, "resume": {}, "systemPrompt": {"mode": {}}, "title": {}}},
         "agentInfo": {"name": "claude-agent-acp", "version": "0.101.0"},
         "authMethods": [],
         "_meta": {"steering": {"supported": true}},
@@ -87,6 +88,7 @@ fn answers_of_the_schema_are_read() {
             mcp: McpOver::Http,
             stored: Stored { load: true, resume: true, list: true },
             steering: true,
+            titles: true,
         })
     );
     let null = json!({"protocolVersion": 2, "agentCapabilities": {"loadSession": false, "sessionCapabilities":
@@ -100,6 +102,7 @@ fn answers_of_the_schema_are_read() {
             mcp: McpOver::Stdio,
             stored: Stored::default(),
             steering: false,
+            titles: false,
         })
     );
     assert_eq!(initialized(&raw(&json!({"protocolVersion": "1"}))), None);
@@ -250,6 +253,13 @@ fn a_tool_is_known_by_its_own_name_and_no_title() {
     check(&json!({"_meta": {"claudeCode": {"toolName": "mcp__a__b", "mcpServer": "a"}}}), Some("mcp__a__b"));
     check(&json!({"_meta": {"other": 1}}), None);
     check(&json!({"name": 5}), None);
+    // Gemini's: the id, which no model writes, has to say the same.
+    let title = "decline (highwater MCP Server)";
+    let id = |id: &str| json!({"title": title, "toolCallId": id});
+    check(&id("mcp_highwater_decline__call_1"), Some("mcp_highwater_decline"));
+    check(&id("mcp_highwater_decline"), None);
+    check(&id("run_shell_command__mcp_highwater_decline__call_1"), None);
+    check(&json!({"toolCallId": "mcp_highwater_decline__call_1"}), None);
 }
 
 #[test]

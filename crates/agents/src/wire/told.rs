@@ -23,6 +23,8 @@ pub(crate) struct Initialized {
     pub(crate) stored: Stored,
     /// Whether a running turn can be steered.
     pub(crate) steering: bool,
+    /// Whether a session takes a title.
+    pub(crate) titles: bool,
 }
 
 /// What an agent can do with sessions of its earlier processes.
@@ -80,6 +82,7 @@ pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
         system_prompt: Option<serde::de::IgnoredAny>,
         resume: Option<serde::de::IgnoredAny>,
         list: Option<serde::de::IgnoredAny>,
+        title: Option<serde::de::IgnoredAny>,
     }
     let answer: Answer<'_> = serde_json::from_str(answer.get()).ok()?;
     let capabilities: Capabilities =
@@ -97,8 +100,15 @@ pub(crate) fn initialized(answer: &RawValue) -> Option<Initialized> {
     let takes_system_prompt = session.system_prompt.is_some();
     let steering = answer.meta.is_some_and(super::steer::is_offered);
     let info: Option<Info> = answer.agent_info.and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let agent = info.map(|info| info.version);
-    Some(Initialized { version: answer.protocol_version, agent, takes_system_prompt, mcp, stored, steering })
+    Some(Initialized {
+        version: answer.protocol_version,
+        agent: info.map(|info| info.version),
+        takes_system_prompt,
+        mcp,
+        stored,
+        steering,
+        titles: session.title.is_some(),
+    })
 }
 
 /// How a session lets its model be set.

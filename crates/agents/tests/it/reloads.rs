@@ -1,10 +1,12 @@
 //! Sessions that outlive their process: the scripted agent keeps them on disk, a second process reloads them.
 
+use std::time::Duration;
+
 use agents::{Begun, EventKind, HistoryEnd, Reload, Spec, Started, Stop, Turn};
 use delivery::model::NativeId;
 use serde_json::{Value, json};
 
-use crate::world::{LIMITS, SHORT, World, ended, text, written};
+use crate::world::{LIMITS, SHORT, World, ended, failed, text, written};
 
 const NEW: &str = "this is new, and long enough to be known";
 
@@ -23,7 +25,7 @@ async fn saved(script: &Value) -> (World, NativeId) {
 
 fn reload(world: &World, script: &Value, native: &NativeId) -> Spec {
     let end = HistoryEnd { prompt: "hello".to_owned(), reply: "noted: sesame".to_owned() };
-    let reload = Reload { native: native.clone(), used: None, end: Some(end) };
+    let reload = Reload { native: native.clone(), used: None, end: Some(end), wait: Duration::ZERO };
     Spec { reload: Some(reload), system_prompt: Some("You are.".to_owned()), ..world.spec(script) }
 }
 
@@ -53,6 +55,21 @@ async fn a_second_process_has_the_memory_of_the_first() {
         assert_eq!(world.log("opened"), [opened("new"), opened(by)]);
         world.finish().await;
     }
+}
+
+/// An agent that would lose its session is not asked for it yet; an end does not wait for that.
+#[tokio::test]
+async fn a_process_waits_before_it_reloads() {
+    let (mut world, native) = saved(&script(&json!({"reload": ["load"]}))).await;
+    let again = reload(&world, &script(&json!({"reload": ["load"]})), &native);
+    let wait = Duration::from_secs(3600);
+    world.start(Spec { reload: again.reload.map(|reload| Reload { wait, ..reload }), ..again });
+    world.prompt("r1", "too early");
+    assert_eq!(world.next().await, failed("r1", "the agent's session has not begun"));
+    world.end();
+    assert_eq!(world.next().await, EventKind::Exited { reason: None });
+    assert_eq!(world.log("opened").len(), 1, "only the first process opened a session");
+    world.over().await;
 }
 
 /// Reloads with a script, and expects this reason of the failure.

@@ -3,13 +3,18 @@
 mod broken;
 mod claude;
 mod clock;
+mod codex;
 mod doctor;
+mod gemini;
+mod home;
 mod measure;
+mod opencode;
 mod prefix;
+mod story;
 mod usage;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use provider::{Counting, Ended, Kept, Passing, Prefix, Provider, Script, Settings};
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,6 +25,9 @@ use crate::server::{TestServer, wait_until};
 
 /// What the agent says where the script has nothing else.
 const NOTED: &str = "Noted: it waits for the queue.";
+
+/// The day whose rules the provider follows.
+const DAY: &str = "2026-11-30";
 
 /// A server, a provider, and an agent between them, whose handle is its preset's name.
 struct Real {
@@ -51,16 +59,25 @@ fn mark(agent: &str) -> &str {
 impl Real {
     /// With rules of a script and arguments of `agent add`.
     fn new(agent: &'static str, rules: &Value, more: &[&str]) -> Self {
-        Self::on(TestServer::start(), agent, rules, more)
+        // Some agents read no settings below a folder that everybody may write to, as the one for temporary files is.
+        let server = TestServer::start_in(Path::new(env!("CARGO_TARGET_TMPDIR")));
+        Self::on(server, agent, rules, more)
     }
 
     /// On a server whose home has something in it.
     fn on(server: TestServer, agent: &'static str, rules: &Value, more: &[&str]) -> Self {
-        Self::on_day("2026-11-30", server, agent, rules, more)
+        Self::on_day(DAY, server, agent, rules, more)
     }
 
     /// At a provider by the rules of a day.
     fn on_day(day: &str, server: TestServer, agent: &'static str, rules: &Value, more: &[&str]) -> Self {
+        let real = Self::before(day, server, agent, rules);
+        real.add(agent, "general", more);
+        real
+    }
+
+    /// Without the agent as yet.
+    fn before(day: &str, server: TestServer, agent: &'static str, rules: &Value) -> Self {
         let script = json!({"rules": rules, "otherwise": [{"say": {"parts": [{"text": NOTED}]}}]});
         let script: Script = serde_json::from_value(script).unwrap();
         let runtime = Runtime::new().unwrap();
@@ -71,9 +88,7 @@ impl Real {
             passing: Passing::ByItself,
         };
         let provider = runtime.block_on(Provider::start(settings)).unwrap();
-        let real = Self { agent, server, provider, _runtime: runtime };
-        real.add(agent, "general", more);
-        real
+        Self { agent, server, provider, _runtime: runtime }
     }
 
     /// Adds one more of the same agent.
@@ -88,7 +103,10 @@ impl Real {
             }
         }
         let path = format!("PATH={}:/usr/local/bin:/usr/bin:/bin", programs().display());
-        let env: Vec<String> = wiring.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        // `lean` reads none of these files.
+        let instead = wiring.instead.iter().filter(|_| more.contains(&"lean"));
+        let env = wiring.env.iter().chain(instead).map(|(name, value)| format!("{name}={value}"));
+        let env: Vec<String> = env.collect();
         let mut args =
             vec!["agent", "add", handle, "--channel", channel, "--preset", self.agent, "--env", &path];
         args.extend(env.iter().flat_map(|var| ["--env", &**var]));
@@ -141,7 +159,8 @@ impl Real {
         let requests = self.provider.requests();
         for (index, kept) in requests.iter().enumerate() {
             assert!(!matches!(kept.end, Ended::Failed(..)), "{:?} of {}", kept.end, kept.body);
-            let before = requests[..index].iter().rev().find(|before| before.session == kept.session);
+            let is_of = |before: &&Kept| before.session == kept.session && before.model == kept.model;
+            let before = requests[..index].iter().rev().find(is_of);
             let Some(before) = before else { continue };
             let mut told = (*before.told).clone();
             if before.end == Ended::Cut {

@@ -32,6 +32,13 @@ impl TestServer {
         Self::start_with(&[])
     }
 
+    /// A server on a fresh folder in this one.
+    pub(crate) fn start_in(folder: &Path) -> Self {
+        let mut server = Self { home: TempDir::new_in(folder).unwrap(), child: None };
+        server.start_again(&[]);
+        server
+    }
+
     /// A server on a fresh folder, with more arguments.
     pub(crate) fn start_with(args: &[&str]) -> Self {
         let mut server = Self { home: TempDir::new().unwrap(), child: None };

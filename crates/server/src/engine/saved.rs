@@ -10,6 +10,7 @@ use storage::{Binding, NewMessage, RunStatus, Session, Store};
 use super::run::{read_told, say, write_told};
 use super::{Engine, LiveTurn, Now, host};
 use crate::error::ApiError;
+use crate::preset;
 use crate::settings::Cold;
 
 /// Why a session cannot go on that an agent without a way to reload it had.
@@ -57,7 +58,8 @@ impl Engine {
             return Ok(None);
         }
         let end = history_end(store, &session)?;
-        let reload = Reload { native: session.native, used: told.used, end };
+        let wait = preset::reload_wait(&binding.spec.preset, session.begun_at, now.wall);
+        let reload = Reload { native: session.native, used: told.used, end, wait };
         Ok(Some(ToReload { reload, system: session.system }))
     }
 

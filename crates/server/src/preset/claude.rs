@@ -21,7 +21,7 @@ use agents::Manner;
 use serde_json::{Map, Value, json};
 use storage::Profile;
 
-use super::SetUp;
+use super::{SetUp, TITLE, variables};
 
 pub(super) const NAME: &str = "claude";
 
@@ -122,17 +122,10 @@ pub(super) fn set_up(profile: Profile, own: &Path) -> SetUp {
     }
 }
 
-/// Spares the request for one; it stands in the user's list of sessions.
-const TITLE: &str = "Highwater";
-
 fn settings(folder: &Path) -> (PathBuf, String) {
     let allowed = format!("mcp__{}", agents::TOOL_SERVER);
     let settings = json!({"permissions": {"defaultMode": MODE, "allow": [allowed]}});
     (folder.join("settings.json"), format!("{settings:#}\n"))
-}
-
-fn variables(of: &[(&str, &str)]) -> Vec<(String, String)> {
-    of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
 fn meta(options: &Value) -> Map<String, Value> {

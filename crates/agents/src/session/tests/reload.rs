@@ -8,7 +8,8 @@ const OLD_REPLY: &str = "the old reply, which is long enough";
 /// A session `s` that was given a prompt with `r0` and answered [`OLD_REPLY`].
 fn saved() -> Spec {
     let end = HistoryEnd { prompt: "\"run_id\":\"r0\"".to_owned(), reply: OLD_REPLY.to_owned() };
-    let reload = Reload { native: NativeId::from("s"), used: Some(1000), end: Some(end) };
+    let reload =
+        Reload { native: NativeId::from("s"), used: Some(1000), end: Some(end), wait: Duration::ZERO };
     Spec { reload: Some(reload), ..spec(Some("You are."), None) }
 }
 
@@ -392,7 +393,7 @@ fn an_echo_of_the_prompt_ends_a_replay() {
 #[test]
 fn what_was_redacted_is_recognised() {
     let end = HistoryEnd { prompt: "r0".to_owned(), reply: "the key is [redacted]".to_owned() };
-    let reload = Reload { native: NativeId::from("s"), used: None, end: Some(end) };
+    let reload = Reload { native: NativeId::from("s"), used: None, end: Some(end), wait: Duration::ZERO };
     let wanted = Spec { reload: Some(reload), ..saved() };
     let (mut talk, _) = asked(&wanted, &json!(true), &json!({"systemPrompt": {}}));
     talk.replays("user", "r0");

@@ -187,3 +187,28 @@ enum Prompted {
     System,
     Not,
 }
+
+/// A title that is given spares an agent the request for one; one that takes none is not told it.
+#[test]
+fn a_new_session_gets_its_title() {
+    let begin = |capabilities: &Value| {
+        let mut spec = spec(None, None);
+        spec.manner.title = Some("Highwater".to_owned());
+        let mut talk = Talk::new(&spec);
+        let answer =
+            json!({"protocolVersion": 1, "agentCapabilities": {"sessionCapabilities": capabilities}});
+        talk.hears(&json!({"id": 1, "result": answer}));
+        talk.outputs();
+        talk
+    };
+    let mut talk = begin(&json!({"title": {}}));
+    talk.hears(&json!({"id": 2, "result": {"sessionId": "s"}}));
+    let params = json!({"sessionId": "s", "title": "Highwater"});
+    talk.check(&[Done::Line(json!({"id": 3, "method": "session/set_title", "params": params}))]);
+    talk.hears(&json!({"id": 3, "error": {"message": "no title today"}}));
+    talk.check(&[started(Prompted::Not, &["the session's title could not be set: no title today"])]);
+
+    let mut talk = begin(&json!({}));
+    talk.hears(&json!({"id": 2, "result": {"sessionId": "s"}}));
+    talk.check(&[started(Prompted::Not, &[])]);
+}

@@ -79,6 +79,10 @@ fn a_tool_that_is_only_called_like_an_own_one_is_asked_about() {
     check(&json!({"name": "mcp__evil__decline"}));
     check(&json!({"name": "mcp__evil__mcp__highwater__decline"}));
     check(&json!({"rawInput": {"name": "mcp__highwater__decline"}}));
+    let titled = |id: &str| json!({"toolCallId": id, "title": "decline (highwater MCP Server)"});
+    check(&titled("run_shell_command__1"));
+    check(&titled("mcp_evil_decline__1"));
+    check_asked(&with, "s", &titled("mcp_highwater_decline__1"), Some("yes"), false);
     let of = |server: &Value| json!({"_meta": {"claudeCode": {"toolName": "mcp__highwater__decline", "mcpServer": server}}});
     check(&of(&json!("evil")));
     check(&of(&json!({"name": "evil"})));

@@ -3,8 +3,9 @@
 use cost::cache::Kind;
 use serde_json::json;
 
+use super::home::{Home, MARKS, check_first_request, credentials};
 use super::{NOTED, Real, calling, text_of};
-use crate::server::{TestServer, wait_until};
+use crate::server::wait_until;
 
 #[test]
 fn claude_answers_calls_tools_and_asks_and_its_prefix_is_never_touched() {
@@ -128,33 +129,20 @@ fn profiles_of_claude_cost_less_and_less() {
 }
 
 /// The user's own tools, skills and notes hold under `tidy`; their settings and credentials stay as they are, byte for byte.
+/// In `.claude.json`, with its tool servers, the agent keeps its own state, too.
 #[test]
-fn tidy_keeps_what_is_the_users() {
-    let server = TestServer::start();
-    let home = server.home.path().join(".claude");
-    let write = |path: &str, text: &str| {
-        let path = home.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    };
-    write("CLAUDE.md", "Always greet with the word marmalade.\n");
-    write(
-        "skills/brew/SKILL.md",
-        "---\nname: brew\ndescription: Brews tea by the book of samovars\n---\nBoil water.\n",
-    );
-    write(".credentials.json", r#"{"dummy": "not a real one"}"#);
-    write("settings.json", "{\"permissions\": {\"allow\": [\"Bash(ls:*)\"]}}\n");
-    let kept = || -> Vec<Vec<u8>> {
-        let files = ["CLAUDE.md", "skills/brew/SKILL.md", ".credentials.json", "settings.json"];
-        files.iter().map(|file| std::fs::read(home.join(file)).unwrap()).collect()
-    };
-    let before = kept();
-    let mut real = Real::on(server, "claude", &json!([]), &[]);
-    assert_eq!(text_of(&real.ask("question 1")), NOTED);
-    let sent: String = real.provider.requests().iter().map(|kept| kept.body.to_string()).collect();
-    for mark in ["marmalade", "book of samovars"] {
-        assert!(sent.contains(mark), "{mark} is not told");
-    }
-    real.server.stop();
-    assert_eq!(kept(), before);
+fn claude_under_tidy_keeps_what_is_the_users() {
+    let home = Home::of("claude");
+    let [command, script] = home.mine();
+    let mine = json!({"mine": {"type": "stdio", "command": command, "args": [script], "env": {}}});
+    let state = home.write(".claude.json", &json!({"mcpServers": mine}).to_string());
+    let (real, untouched) = home
+        .with(".claude/.credentials.json", &credentials())
+        .with(".claude/settings.json", "{\"permissions\": {\"allow\": [\"Bash(ls:*)\"]}}\n")
+        .with_notes_and_skill(".claude/CLAUDE.md", ".claude/skills")
+        .joined(&json!([]), str::to_owned);
+    check_first_request(&real, &[MARKS[0], MARKS[1], "mcp__mine__samovar"]);
+    let kept = std::fs::read_to_string(state).unwrap();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&kept).unwrap()["mcpServers"], mine);
+    untouched.check(real);
 }

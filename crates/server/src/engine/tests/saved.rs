@@ -1,5 +1,7 @@
 //! Sessions that outlive their process: reloaded where that is certain, begun anew and said so where it is not.
 
+use std::time::Duration;
+
 use agents::{Begun, EventKind, HistoryEnd, Reload, Update};
 use delivery::model::{Epoch, NativeId, RunId};
 use delivery::prose;
@@ -50,7 +52,7 @@ fn an_evicted_session_is_reloaded_and_told_only_what_is_new() {
     world.post("@claude second");
     let (epoch, reload, system) = world.start("claude");
     let end = HistoryEnd { prompt: format!("\"run_id\":\"{first}\""), reply: "a first answer".to_owned() };
-    let expected = Reload { native: "s-1".into(), used: None, end: Some(end) };
+    let expected = Reload { native: "s-1".into(), used: None, end: Some(end), wait: Duration::ZERO };
     assert_eq!((reload, system), (Some(expected), None));
     world.began("claude", epoch, &"s-1".into(), Begun::Restored, false);
     let (second, text) = world.prompt("claude");
