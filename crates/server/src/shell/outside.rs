@@ -1,9 +1,10 @@
 //! What is done outside the engine's thread for it, and told to it when it is done.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agents::{Spec, transcript};
+use agents::Spec;
+use agents::transcript::{self, Reading};
 use delivery::model::{NativeId, RunId};
 use storage::{TranscriptMark, Worktree};
 use tokio::runtime::Handle;
@@ -45,17 +46,14 @@ impl Outside {
     ) {
         let asker = self.asker.clone();
         self.runtime.spawn(async move {
-            tokio::time::sleep(SETTLES_AFTER).await;
-            let read = tokio::task::spawn_blocking(move || {
-                let reading =
-                    transcript::read(&projects, native.as_str(), from.bytes, from.request.as_deref())?;
-                let to = TranscriptMark { bytes: reading.bytes, request: reading.request };
-                Some(Transcript { run, native, from, to, models: reading.models, cut: reading.cut })
-            });
             // Without a transcript nothing is known; a server that stops is told nothing, and the next one reads again.
-            if let Ok(Some(read)) = read.await
-                && let Err(error) = asker.ask(Request::Transcript(Box::new(read))).await
-            {
+            let Some(Reading { models, cut, bytes, request }) = settled(&projects, &native, &from).await
+            else {
+                return;
+            };
+            let to = TranscriptMark { bytes, request };
+            let read = Transcript { run, native, from, to, models, cut };
+            if let Err(error) = asker.ask(Request::Transcript(Box::new(read))).await {
                 tracing::debug!(code = error.code.as_str(), "what a transcript told was not kept");
             }
         });
@@ -67,8 +65,27 @@ impl Outside {
     }
 }
 
-/// How long an agent has to write its transcript after its turn: Claude Code writes it in batches.
-const SETTLES_AFTER: Duration = Duration::from_millis(500);
+/// How often a transcript is looked at: Claude Code writes it in batches, some time after its turn.
+const LOOK: Duration = Duration::from_millis(500);
+/// Looks at most, from the end of the turn on.
+const LOOKS_MAX: u32 = 12;
+
+/// What a transcript tells when it tells something and has not grown since the look before, or at the last look.
+async fn settled(projects: &Path, native: &NativeId, from: &TranscriptMark) -> Option<Reading> {
+    let mut last: Option<Reading> = None;
+    for _ in 0..LOOKS_MAX {
+        tokio::time::sleep(LOOK).await;
+        let (projects, native, from) = (projects.to_owned(), native.clone(), from.clone());
+        let read = move || transcript::read(&projects, native.as_str(), from.bytes, from.request.as_deref());
+        let reading = tokio::task::spawn_blocking(read).await.ok()?;
+        let tells = reading.as_ref().is_some_and(|reading| reading.cut > 0 || !reading.models.is_empty());
+        if tells && reading == last {
+            break;
+        }
+        last = reading.or(last);
+    }
+    last
+}
 
 /// A handle for work that the engine's thread began: it does not keep the thread.
 #[derive(Clone)]
