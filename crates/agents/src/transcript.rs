@@ -6,9 +6,11 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use delivery::Timestamp;
 use rustix::fs::OFlags;
 use serde::Deserialize;
 
@@ -40,7 +42,15 @@ pub struct Reading {
 /// `request` there was read before. `None`: there is none, or it cannot be read.
 ///
 /// A file that is shorter than `bytes`, or longer by more than a bound, tells nothing, and is read from its end on.
-pub fn read(projects: &Path, native: &str, bytes: u64, request: Option<&str>) -> Option<Reading> {
+///
+/// Rows of after `until` belong to another turn: the place that was read up to stands in front of them.
+pub fn read(
+    projects: &Path,
+    native: &str,
+    bytes: u64,
+    request: Option<&str>,
+    until: Timestamp,
+) -> Option<Reading> {
     let mut file = open(&find(projects, native)?).ok()?;
     let size = file.metadata().ok()?.len();
     let known = || request.map(str::to_owned);
@@ -48,7 +58,7 @@ pub fn read(projects: &Path, native: &str, bytes: u64, request: Option<&str>) ->
         return Some(Reading { bytes: size, request: known(), ..Reading::default() });
     }
     file.seek(SeekFrom::Start(bytes)).ok()?;
-    let mut tally = Tally { before: known(), ..Tally::default() };
+    let mut tally = Tally { before: known(), until: Some(until), ..Tally::default() };
     let read = lines(BufReader::new(file), size - bytes, |line| tally.take(line)).ok()?;
     Some(tally.reading(bytes + read))
 }
@@ -73,9 +83,13 @@ fn open(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
 }
 
-/// Hands out each whole line of the next `bytes_max` bytes that is not too long; how many bytes they and what was passed over
-/// have. A line that has no end yet is left.
-fn lines(mut from: impl BufRead, bytes_max: u64, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
+/// Hands out each whole line of the next `bytes_max` bytes that is not too long, until one is not taken; how many bytes those
+/// that were and what was passed over have. A line that has no end yet is left.
+fn lines(
+    mut from: impl BufRead,
+    bytes_max: u64,
+    mut take: impl FnMut(&[u8]) -> ControlFlow<()>,
+) -> io::Result<u64> {
     let (mut whole, mut seen) = (0, 0_u64);
     let mut line = Vec::new();
     while seen < bytes_max {
@@ -93,8 +107,8 @@ fn lines(mut from: impl BufRead, bytes_max: u64, mut take: impl FnMut(&[u8])) ->
         from.consume(used);
         seen += used as u64;
         if end.is_some() {
-            if line.len() <= LINE_BYTES_MAX {
-                take(&line);
+            if line.len() <= LINE_BYTES_MAX && take(&line).is_break() {
+                break;
             }
             line.clear();
             whole = seen;
@@ -111,6 +125,7 @@ struct Row {
     kind: String,
     request_id: Option<String>,
     subtype: Option<String>,
+    timestamp: Option<String>,
     message: Option<Message>,
 }
 
@@ -139,6 +154,8 @@ const SYNTHETIC: &str = "<synthetic>";
 struct Tally {
     /// The last request of the reading before.
     before: Option<String>,
+    /// When the turn ended.
+    until: Option<Timestamp>,
     /// Requests in order, each with its model; a request is told once for each part of its answer, the last time whole.
     requests: Vec<(String, String, Counts)>,
     /// Whether a request began of which nothing was told yet.
@@ -147,9 +164,14 @@ struct Tally {
 }
 
 impl Tally {
-    fn take(&mut self, line: &[u8]) {
+    /// Takes a line, unless it is of a later turn.
+    fn take(&mut self, line: &[u8]) -> ControlFlow<()> {
         // What is no row of the kind that is known is passed over.
-        let Ok(row) = serde_json::from_slice::<Row>(line) else { return };
+        let Ok(row) = serde_json::from_slice::<Row>(line) else { return ControlFlow::Continue(()) };
+        let at: Option<Timestamp> = row.timestamp.as_ref().and_then(|at| at.parse().ok());
+        if at.zip(self.until).is_some_and(|(at, until)| at > until) {
+            return ControlFlow::Break(());
+        }
         match row.kind.as_str() {
             "api-request" => self.begins(),
             "assistant" => self.answered(row),
@@ -157,6 +179,7 @@ impl Tally {
             "system" if row.subtype.as_deref() == Some("api_error") => self.waits = false,
             _ => {}
         }
+        ControlFlow::Continue(())
     }
 
     fn begins(&mut self) {

@@ -371,9 +371,9 @@ impl Worker {
                 }
                 Command::End { key, epoch } => self.agents.carry_out(agents::Command::End { key, epoch }),
                 Command::Stream { key, run, piece } => self.log.hub.stream(key, run, &piece),
-                Command::ReadTranscript { run, binding, native, from } => {
+                Command::ReadTranscript { run, binding, native, from, until } => {
                     if let Some(projects) = self.start.transcripts(&binding) {
-                        self.outside.read_transcript(projects, run, native, from);
+                        self.outside.read_transcript(projects, (run, native), from, until);
                     }
                 }
                 Command::Tidy(worktree) => self.outside.tidy(&self.start, *worktree),

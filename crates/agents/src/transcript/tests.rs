@@ -28,7 +28,7 @@ impl World {
     }
 
     fn read(&self, bytes: u64, request: Option<&str>) -> Option<Reading> {
-        read(self.folder.path(), NATIVE, bytes, request)
+        read(self.folder.path(), NATIVE, bytes, request, Timestamp { ms: i64::MAX })
     }
 }
 
@@ -116,7 +116,11 @@ fn what_is_no_transcript_tells_nothing() {
     world.write([answer("a", "m", most), answer("b", "m", most)].concat());
     assert_eq!(world.read(0, None).unwrap().models, [took("m", most)]);
     for native in ["", "../secret", "a/b", ".", "a.b", &"x".repeat(300)] {
-        assert_eq!(read(world.folder.path(), native, 0, None), None, "{native:?}");
+        assert_eq!(
+            read(world.folder.path(), native, 0, None, Timestamp { ms: i64::MAX }),
+            None,
+            "{native:?}"
+        );
     }
 }
 
@@ -135,6 +139,24 @@ fn a_line_without_an_end_and_a_huge_file_cost_little() {
     file.set_len(READ_BYTES_MAX * 4).unwrap();
     let skipped = Reading { bytes: READ_BYTES_MAX * 4, request: Some("q".to_owned()), ..Reading::default() };
     assert_eq!(world.read(0, Some("q")), Some(skipped));
+}
+
+/// What a turn wrote that began while the reading waited is left to the turn's own reading.
+#[test]
+fn rows_of_after_the_turn_are_left() {
+    let world = World::new();
+    let at = |line: String, at: &str| line.replacen('{', &format!("{{\"timestamp\":\"{at}\","), 1);
+    let own = at(begins(), "2026-12-01T10:00:00.000Z")
+        + &at(answer("q1", "m-1", [3, 10, 20, 1]), "2026-12-01T10:00:01.000Z");
+    let later = at(begins(), "2026-12-01T10:00:01.001Z") + &answer("q2", "m-1", [1, 1, 1, 1]);
+    world.write(own.clone() + &later);
+    let until = "2026-12-01T10:00:01Z".parse().unwrap();
+    let bytes = own.len() as u64;
+    let models = vec![took("m-1", [3, 10, 20, 1])];
+    let expected = Reading { models, cut: 0, bytes, request: Some("q1".to_owned()) };
+    assert_eq!(read(world.folder.path(), NATIVE, 0, None, until), Some(expected));
+    let rest = world.read(bytes, Some("q1")).unwrap();
+    assert_eq!((rest.models, rest.cut), (vec![took("m-1", [1, 1, 1, 1])], 0));
 }
 
 #[test]

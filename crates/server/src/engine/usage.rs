@@ -4,6 +4,7 @@ mod cache;
 mod price;
 
 use agents::{ModelUsage, Money};
+use delivery::Timestamp;
 use delivery::model::{Key, NativeId, RunId};
 use storage::{Cost, CostBy, Currency, Run, Store, TranscriptMark, TurnUsage, Usage, UsageSource};
 
@@ -20,6 +21,8 @@ pub struct Transcript {
     pub native: NativeId,
     /// From where on it was read.
     pub from: TranscriptMark,
+    /// When the turn was over: what stands there of later is another turn's.
+    pub until: Timestamp,
     /// Up to where.
     pub to: TranscriptMark,
     /// Tokens by model.
@@ -72,7 +75,7 @@ impl Engine {
         self.tally.took(&took.usage);
         store.add_turn(&turn.run, &took, now.wall)?;
         self.watch_cache(store, key, turn, &took, now)?;
-        self.look_at_transcript(store, &store.run(&turn.run)?)
+        self.look_at_transcript(store, &store.run(&turn.run)?, now.wall)
     }
 
     /// The turn of a run was lost with its server: nobody told what it took.
@@ -83,11 +86,11 @@ impl Engine {
         now: Now,
     ) -> Result<(), ApiError> {
         store.add_turn(&run.id, &TurnUsage::default(), now.wall)?;
-        self.look_at_transcript(store, run)
+        self.look_at_transcript(store, run, now.wall)
     }
 
-    /// Has the transcript read that the agent of a turn keeps, if it does.
-    fn look_at_transcript(&mut self, store: &dyn Store, run: &Run) -> Result<(), ApiError> {
+    /// Has the transcript read that the agent of a turn keeps, if it does; the turn was over at `until`.
+    fn look_at_transcript(&mut self, store: &dyn Store, run: &Run, until: Timestamp) -> Result<(), ApiError> {
         let binding = store.binding(&run.key.binding)?;
         let Some(staged) = &run.staged else { return Ok(()) };
         if !preset::keeps_transcripts(&binding.spec.preset) {
@@ -96,7 +99,7 @@ impl Engine {
         let from = store.session_marks(&staged.native)?.transcript;
         let (run, native, binding) = (run.id.clone(), staged.native.clone(), Box::new(binding));
         self.touched = true;
-        self.out.push_back(Command::ReadTranscript { run, binding, native, from });
+        self.out.push_back(Command::ReadTranscript { run, binding, native, from, until });
         Ok(())
     }
 
@@ -112,7 +115,7 @@ impl Engine {
         let mut marks = store.session_marks(&read.native)?;
         if marks.transcript != read.from {
             // Another turn's reading came in between: this one looks again, behind it.
-            self.look_at_transcript(store, &store.run(&read.run)?)?;
+            self.look_at_transcript(store, &store.run(&read.run)?, read.until)?;
             return Ok(Reply::Done);
         }
         marks.transcript = read.to;

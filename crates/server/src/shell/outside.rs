@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use agents::Spec;
 use agents::transcript::{self, Reading};
+use delivery::Timestamp;
 use delivery::model::{NativeId, RunId};
 use storage::{TranscriptMark, Worktree};
 use tokio::runtime::Handle;
@@ -40,19 +41,20 @@ impl Outside {
     pub(super) fn read_transcript(
         &self,
         projects: PathBuf,
-        run: RunId,
-        native: NativeId,
+        (run, native): (RunId, NativeId),
         from: TranscriptMark,
+        until: Timestamp,
     ) {
         let asker = self.asker.clone();
         self.runtime.spawn(async move {
             // Without a transcript nothing is known; a server that stops is told nothing, and the next one reads again.
-            let Some(Reading { models, cut, bytes, request }) = settled(&projects, &native, &from).await
+            let Some(Reading { models, cut, bytes, request }) =
+                settled(&projects, &native, &from, until).await
             else {
                 return;
             };
             let to = TranscriptMark { bytes, request };
-            let read = Transcript { run, native, from, to, models, cut };
+            let read = Transcript { run, native, from, until, to, models, cut };
             if let Err(error) = asker.ask(Request::Transcript(Box::new(read))).await {
                 tracing::debug!(code = error.code.as_str(), "what a transcript told was not kept");
             }
@@ -71,12 +73,18 @@ const LOOK: Duration = Duration::from_millis(500);
 const LOOKS_MAX: u32 = 12;
 
 /// What a transcript tells when it tells something and has not grown since the look before, or at the last look.
-async fn settled(projects: &Path, native: &NativeId, from: &TranscriptMark) -> Option<Reading> {
+async fn settled(
+    projects: &Path,
+    native: &NativeId,
+    from: &TranscriptMark,
+    until: Timestamp,
+) -> Option<Reading> {
     let mut last: Option<Reading> = None;
     for _ in 0..LOOKS_MAX {
         tokio::time::sleep(LOOK).await;
         let (projects, native, from) = (projects.to_owned(), native.clone(), from.clone());
-        let read = move || transcript::read(&projects, native.as_str(), from.bytes, from.request.as_deref());
+        let read =
+            move || transcript::read(&projects, native.as_str(), from.bytes, from.request.as_deref(), until);
         let reading = tokio::task::spawn_blocking(read).await.ok()?;
         let tells = reading.as_ref().is_some_and(|reading| reading.cut > 0 || !reading.models.is_empty());
         if tells && reading == last {

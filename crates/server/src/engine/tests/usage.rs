@@ -4,6 +4,7 @@ mod cache;
 mod spending;
 
 use agents::{EventKind, Fault, ModelUsage, Money, Passing, Stop, Turn, Update, Usage};
+use delivery::Timestamp;
 use delivery::model::{Epoch, NativeId, RunId};
 use storage::{
     Cost, CostBy, Currency, NewBinding, Read as _, ReadUsage as _, Store as _, TranscriptMark, UsageSource,
@@ -164,7 +165,8 @@ fn was_read(
         cached_write: None,
     };
     let to = TranscriptMark { bytes, request: Some("q".to_owned()) };
-    let read = Transcript { run, native, from, to, models: vec![model], cut: 1 };
+    let until = Timestamp { ms: 0 };
+    let read = Transcript { run, native, from, until, to, models: vec![model], cut: 1 };
     world.ask(Request::Transcript(Box::new(read))).unwrap();
 }
 
