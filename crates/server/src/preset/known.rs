@@ -48,7 +48,7 @@ const KNOWN: [(&str, Known); 4] = [
             login_status: &["--cli", "auth", "status"],
             login_variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
             breaks: &[
-                "twelve or more tool calls in one answer: the request after them writes the whole conversation anew",
+                "twelve or more tool calls in one answer, with providers that look back over each of them",
             ],
         },
     ),
@@ -84,7 +84,9 @@ const KNOWN: [(&str, Known); 4] = [
             can: &[Ability::Reload],
             login_status: &[],
             login_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-            breaks: &["each tool call: the signature that stood with it is left out of the next request"],
+            breaks: &[
+                "a tool call that its model did not sign: what stood for the signature is left out with the next question",
+            ],
         },
     ),
 ];
