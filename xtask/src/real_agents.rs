@@ -1,5 +1,6 @@
 //! The real agents that tests drive, installed from their lock file in the folder of tools.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -14,6 +15,22 @@ const FILES: [&str; 2] = ["package.json", "package-lock.json"];
 pub(crate) const FEATURE: [&str; 2] = ["--features", "cli/real-agents"];
 /// Tells those tests where the agents' programs are.
 pub(crate) const VARIABLE: &str = "HIGHWATER_REAL_AGENTS";
+
+/// Tells those tests a folder of [`guarded`].
+pub(crate) const GUARDED: &str = "HIGHWATER_GUARDED";
+
+/// A folder that root alone can change, with all above it; none but root can have one. Gemini CLI reads its defaults nowhere
+/// else.
+pub(crate) fn guarded(root: &Path) -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let all = [Some(root.to_path_buf()), home, Some(PathBuf::from("/run"))];
+    all.into_iter().flatten().find(|folder| {
+        let is_roots = |folder: &Path| {
+            std::fs::metadata(folder).is_ok_and(|seen| seen.uid() == 0 && seen.mode() & 0o022 == 0)
+        };
+        folder.ancestors().all(is_roots) && tempfile::tempdir_in(folder).is_ok()
+    })
+}
 
 /// Where the agents' programs are.
 pub(crate) fn programs() -> Result<PathBuf> {

@@ -122,6 +122,13 @@ fn tests(root: &Path) -> Result<()> {
     let mut test = cargo(root, &["test", "--locked", "--workspace"]);
     test.args(mcp_sdk::FEATURE).env(mcp_sdk::VARIABLE, mcp_sdk::folder(root));
     test.args(real_agents::FEATURE).env(real_agents::VARIABLE, real_agents::programs()?);
+    match real_agents::guarded(root) {
+        Some(folder) => drop(test.env(real_agents::GUARDED, folder)),
+        None => println!(
+            "LEFT OUT: two tests of Gemini CLI, which reads its defaults only where root alone can write: run this as root to \
+             have them, too"
+        ),
+    }
     process::run(&mut test)
 }
 

@@ -6,6 +6,7 @@
 mod agent;
 mod binding;
 mod claude;
+mod gemini;
 mod machine;
 
 use std::path::{Path, PathBuf};

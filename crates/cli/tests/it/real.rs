@@ -14,7 +14,7 @@ mod story;
 mod usage;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use provider::{Counting, Ended, Kept, Passing, Prefix, Provider, Script, Settings};
 use rustix::process::{Pid, Signal, kill_process};
@@ -46,6 +46,20 @@ fn programs() -> PathBuf {
     )
 }
 
+/// A folder that root alone can change, with all above it, if there is one: Gemini CLI reads its defaults nowhere else.
+fn guarded() -> Option<PathBuf> {
+    let folder = std::env::var_os("HIGHWATER_GUARDED").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("SKIPPED: `cargo xtask test`, run as root, finds a folder that root alone can change");
+    }
+    folder
+}
+
+/// Where servers have their homes.
+fn ground() -> PathBuf {
+    std::env::var_os("HIGHWATER_GUARDED").unwrap_or_else(|| env!("CARGO_TARGET_TMPDIR").into()).into()
+}
+
 /// What an agent's process, and not its holder, is called with.
 fn mark(agent: &str) -> &str {
     match agent {
@@ -59,9 +73,7 @@ fn mark(agent: &str) -> &str {
 impl Real {
     /// With rules of a script and arguments of `agent add`.
     fn new(agent: &'static str, rules: &Value, more: &[&str]) -> Self {
-        // Some agents read no settings below a folder that everybody may write to, as the one for temporary files is.
-        let server = TestServer::start_in(Path::new(env!("CARGO_TARGET_TMPDIR")));
-        Self::on(server, agent, rules, more)
+        Self::on(TestServer::start_in(&ground()), agent, rules, more)
     }
 
     /// On a server whose home has something in it.

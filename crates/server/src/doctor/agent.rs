@@ -4,7 +4,7 @@ use std::path::Path;
 
 use agents::{LoginBy, Modes, Refused, Seen, Versions};
 
-use super::{Doctor, claude, found, remedy};
+use super::{Doctor, claude, found, gemini, remedy};
 use crate::preset::{self, Ability, Known, Preset};
 use crate::wire::{Examined, Finding, Level, LoginState};
 
@@ -52,6 +52,9 @@ pub(super) async fn examine(doctor: &Doctor, preset: Preset) -> Examined {
     examined.findings.extend(findings);
     if preset.name == claude::NAME {
         examined.findings.extend(claude::settings(doctor));
+    }
+    if preset.name == gemini::NAME {
+        examined.findings.extend(gemini::defaults(doctor));
     }
     Examined {
         version: seen.version,

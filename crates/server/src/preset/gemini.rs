@@ -8,7 +8,7 @@
 //! - A load leaves an empty file beside the history. The next start takes that for a broken session and deletes all files
 //!   with its name, the history too: a session could be loaded once. So every profile turns the cleaning off
 //!   (`sessionRetention`) in a file of defaults, over which the user's own settings win.
-//! - It reads no such file below a folder that everybody may write to.
+//! - It reads such a file only where root alone can write: for others its settings have to be the user's, and `doctor` says which.
 //! - In a folder that it does not trust it starts no tool servers, not even Highwater's. Where it works in a folder of
 //!   Highwater's, from which is withheld what nobody trusts, it is told that the folder is trusted; a folder that somebody
 //!   named is left to its own list.

@@ -152,6 +152,11 @@ impl Stage<'_> {
             let person = wire::AddPerson { name: name_of(&author.name).to_owned(), role: None };
             let _: wire::Person = client.send(&Call::post(&["people"]), &person)?;
         }
+        // It reads none of those files in a folder of its own.
+        let instead = match combination.profile {
+            wire::Profile::Lean => wiring.instead,
+            wire::Profile::Own | wire::Profile::Tidy => Vec::new(),
+        };
         let agents = ["channels", CHANNEL, "agents"];
         let _: wire::Agent = client.call(&Call::delete(&[&agents[..], &[GUIDE]].concat()))?;
         let variable = |(name, value): (String, String)| wire::EnvVar { name, value: Some(value) };
@@ -168,7 +173,7 @@ impl Stage<'_> {
             session: SessionPolicy::Resident,
             when_cold: WhenCold::default(),
             supervised: true,
-            env: wiring.env.into_iter().map(variable).collect(),
+            env: wiring.env.into_iter().chain(instead).map(variable).collect(),
             model: None,
             cwd: None,
             instructions: None,

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::guarded;
 use super::home::{Home, MARKS, check_first_request, credentials, with_more};
 use super::story::{PrefixKept, Words};
 
@@ -23,12 +24,18 @@ fn gemini_answers_calls_tools_and_asks() {
 /// Its own load destroys the history in the minute of its begin: the restart comes in that minute.
 #[test]
 fn gemini_keeps_its_session_over_a_cancel_a_restart_and_a_kill() {
+    if guarded().is_none() {
+        return;
+    }
     words().keeps_its_session();
 }
 
 /// No model is named: none is asked which is to answer, nevertheless.
 #[test]
 fn gemini_under_tidy_keeps_what_is_the_users() {
+    if guarded().is_none() {
+        return;
+    }
     let home = Home::of("gemini");
     let [command, script] = home.mine();
     let more = json!({

@@ -1,10 +1,10 @@
 //! What is the user's: under `tidy` their notes, skills, tool servers and settings hold, and stay as they are, byte for byte.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{DAY, NOTED, Real, programs, text_of};
+use super::{DAY, NOTED, Real, ground, programs, text_of};
 use crate::server::TestServer;
 
 /// A tool server of the user's, which is slow to begin: the first request must have its tool nevertheless.
@@ -43,8 +43,7 @@ pub(super) struct Home {
 
 impl Home {
     pub(super) fn of(agent: &'static str) -> Self {
-        // As that of `Real::new`.
-        let server = TestServer::start_in(Path::new(env!("CARGO_TARGET_TMPDIR")));
+        let server = TestServer::start_in(&ground());
         let home = Self { agent, server, files: Vec::new() };
         std::fs::write(home.path("mine.cjs"), SERVER).unwrap();
         home

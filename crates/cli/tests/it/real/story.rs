@@ -115,7 +115,7 @@ impl Words {
 
         real.server.stop();
         real.server.start_again(&[]);
-        let reloaded = real.ask_patiently("question 3");
+        let reloaded = real.ask("question 3");
         assert_eq!((text_of(&reloaded), &reloaded["lease"]), (NOTED, &json!("restored")), "{reloaded}");
         real.check_remembers(&["question 1", "question 2"]);
 
@@ -126,7 +126,7 @@ impl Words {
         real.kill_agent();
         let failed = real.ended(&run);
         assert_eq!(failed["status"], "failed", "{failed}");
-        let after = real.ask_patiently("question 4");
+        let after = real.ask("question 4");
         assert_eq!(
             (text_of(&after), &after["lease"]),
             (NOTED, &json!("restored")),
@@ -139,19 +139,6 @@ impl Words {
 }
 
 impl Real {
-    /// Asks an agent that may wait a minute before it begins.
-    fn ask_patiently(&self, text: &str) -> Value {
-        let run = self.begin(text);
-        let begun = || self.server.show(&run)["status"] != "queued";
-        for _ in 0..2 {
-            let deadline = std::time::Instant::now() + std::time::Duration::from_secs(50);
-            while !begun() && std::time::Instant::now() < deadline {
-                std::thread::yield_now();
-            }
-        }
-        self.ended(&run)
-    }
-
     /// The newest request tells the model these texts.
     #[track_caller]
     fn check_remembers(&self, texts: &[&str]) {
