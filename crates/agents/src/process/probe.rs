@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Instant, timeout};
 
-use super::{FORCE_LIMIT, STDERR_BYTES, open};
+use super::{DRAIN_LIMIT, FORCE_LIMIT, STDERR_BYTES, open};
 use crate::lines::{Line, LineReader};
 use crate::mark::Mark;
 use crate::message::Spec;
@@ -221,7 +221,11 @@ impl Talk {
                         Ok(message) if message.is_object() => return Some(message),
                         Ok(_) | Err(_) => {}
                     },
-                    Ok(Line::TooLong | Line::End) | Err(_) => return None,
+                    Ok(Line::TooLong | Line::End) | Err(_) => {
+                        // What it wrote before it ended may not have been read yet, and says why.
+                        let _ = timeout(DRAIN_LIMIT, self.drain()).await;
+                        return None;
+                    }
                 },
                 read = written => {
                     if read == 0 {
@@ -233,6 +237,17 @@ impl Talk {
                         tell(&String::from_utf8_lossy(&bytes[..read]));
                     }
                 }
+            }
+        }
+    }
+
+    /// Reads its standard error to the end.
+    async fn drain(&mut self) {
+        let mut bytes = [0; STDERR_BYTES];
+        while let Some(stderr) = &mut self.stderr {
+            match stderr.read(&mut bytes).await.unwrap_or(0) {
+                0 => self.stderr = None,
+                read => self.tail.push(&bytes[..read]),
             }
         }
     }
