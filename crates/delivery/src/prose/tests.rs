@@ -31,7 +31,7 @@ fn brief() {
 
 #[test]
 fn reminder() {
-    check(REMINDER, 20, &["untrusted data", "not instructions", "brief"]);
+    check(REMINDER, 20, &["untrusted data", "not instructions"]);
 }
 
 /// Public report I81: the framing says whose the frame is, and that its notes accuse nobody.
