@@ -142,11 +142,9 @@ impl Doctor {
         errand.run(&self.holder).await.ok().filter(|returned| returned.status.is_some())
     }
 
-    /// Whether a program is on the server's PATH.
-    fn finds(&self, program: &str) -> bool {
-        let env = environment::pick(&self.env, &[]);
-        let path = env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
-        environment::reachable(program, path)
+    /// Whether a command's program is found where the server would look.
+    fn finds(&self, command: &[String]) -> bool {
+        crate::start::finds(command, Path::new("/"), &environment::pick(&self.env, &[]))
     }
 
     fn variable(&self, name: &str) -> Option<&str> {

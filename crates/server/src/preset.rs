@@ -1,8 +1,8 @@
 //! Presets: how well-known agents are started, and how much of the user's own configuration they keep.
 
-mod claude;
+pub(crate) mod claude;
 mod codex;
-mod gemini;
+pub(crate) mod gemini;
 mod known;
 mod opencode;
 #[cfg(test)]

@@ -246,7 +246,7 @@ fn set_for_git(env: &mut Vec<(String, String)>, settings: &[(&str, &str)]) {
 }
 
 /// Whether a command's program is found. One with a `/` starts from the agent's folder.
-fn finds(command: &[String], folder: &Path, env: &[(String, String)]) -> bool {
+pub(crate) fn finds(command: &[String], folder: &Path, env: &[(String, String)]) -> bool {
     let path = env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
     command.first().is_some_and(|program| match program.contains('/') {
         true => folder.join(program).to_str().is_some_and(|whole| environment::reachable(whole, path)),

@@ -1,7 +1,5 @@
 //! What there is to say of a preset's agent, by what it tells when it is started and asked.
 
-use std::path::Path;
-
 use agents::{LoginBy, Modes, Refused, Seen, Versions};
 
 use super::{Doctor, claude, found, gemini, remedy};
@@ -13,9 +11,7 @@ pub(super) async fn examine(doctor: &Doctor, preset: Preset) -> Examined {
     let known = preset::known(preset.name);
     let probe = doctor.probe(&preset);
     let wanted = probe.spec.manner.mode.clone();
-    let is_there = preset.command.first().is_some_and(|program| {
-        Path::new(program).is_absolute() && Path::new(program).exists() || doctor.finds(program)
-    });
+    let is_there = doctor.finds(&preset.command);
     let mut examined = Examined {
         preset: preset.name.to_owned(),
         title: preset.title.to_owned(),
@@ -50,10 +46,10 @@ pub(super) async fn examine(doctor: &Doctor, preset: Preset) -> Examined {
     let (login, findings) = findings(&seen, logged_in, wanted.as_deref(), &preset);
     examined.login = login;
     examined.findings.extend(findings);
-    if preset.name == claude::NAME {
+    if preset.name == preset::claude::NAME {
         examined.findings.extend(claude::settings(doctor));
     }
-    if preset.name == gemini::NAME {
+    if preset.name == preset::gemini::NAME {
         examined.findings.extend(gemini::defaults(doctor));
     }
     Examined {

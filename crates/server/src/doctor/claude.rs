@@ -7,8 +7,6 @@ use serde_json::Value;
 use super::{Doctor, remedy};
 use crate::wire::{Finding, Level};
 
-pub(super) const NAME: &str = "claude";
-
 /// Bytes of a settings file that are read at most.
 const BYTES_MAX: u64 = 1 << 20;
 

@@ -6,8 +6,6 @@ use std::path::Path;
 use super::{Doctor, remedy};
 use crate::wire::{Finding, Level};
 
-pub(super) const NAME: &str = "gemini";
-
 /// Nothing where they are read.
 pub(super) fn defaults(doctor: &Doctor) -> Option<Finding> {
     let folder = doctor.hidden.as_deref().unwrap_or(&doctor.folder);

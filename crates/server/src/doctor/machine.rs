@@ -57,7 +57,7 @@ async fn kept_apart(doctor: &Doctor) -> Vec<Finding> {
 
 async fn git(doctor: &Doctor) -> Finding {
     let command = ["git".to_owned(), "--version".to_owned()];
-    let told = match doctor.finds("git") {
+    let told = match doctor.finds(&command) {
         true => doctor.told(doctor.plain(&command, doctor.folder.join("git"))).await,
         false => None,
     };

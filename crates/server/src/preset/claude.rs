@@ -21,9 +21,18 @@ use agents::Manner;
 use serde_json::{Map, Value, json};
 use storage::Profile;
 
-use super::{SetUp, TITLE, variables};
+use super::{Ability, Known, SetUp, TITLE, variables};
 
-pub(super) const NAME: &str = "claude";
+pub(crate) const NAME: &str = "claude";
+
+pub(super) const KNOWN: Known = Known {
+    versions: ">=0.101.0, <0.102.0",
+    node: Some(22),
+    can: &Ability::ALL,
+    login_status: &["--cli", "auth", "status"],
+    login_variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+    breaks: &["twelve or more tool calls in one answer, with providers that look back over each of them"],
+};
 
 pub(super) const PROFILES: &[Profile] = &[Profile::Tidy, Profile::Own, Profile::Lean];
 

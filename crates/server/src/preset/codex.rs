@@ -19,9 +19,18 @@ use agents::Manner;
 use serde_json::{Map, Value};
 use storage::Profile;
 
-use super::{SetUp, TITLE, variables};
+use super::{Ability, Known, SetUp, TITLE, variables};
 
 pub(super) const NAME: &str = "codex";
+
+pub(super) const KNOWN: Known = Known {
+    versions: ">=2.6.0, <2.7.0",
+    node: Some(20),
+    can: &Ability::ALL,
+    login_status: &[],
+    login_variables: &["OPENAI_API_KEY", "CODEX_API_KEY"],
+    breaks: &[],
+};
 
 pub(super) const PROFILES: &[Profile] = &[Profile::Tidy, Profile::Own, Profile::Lean];
 

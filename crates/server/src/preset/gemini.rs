@@ -25,9 +25,20 @@ use delivery::Timestamp;
 use serde_json::{Value, json};
 use storage::Profile;
 
-use super::{Place, SetUp, Works};
+use super::{Ability, Known, Place, SetUp, Works};
 
-pub(super) const NAME: &str = "gemini";
+pub(crate) const NAME: &str = "gemini";
+
+pub(super) const KNOWN: Known = Known {
+    versions: ">=0.61.0, <0.62.0",
+    node: Some(20),
+    can: &[Ability::Reload],
+    login_status: &[],
+    login_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    breaks: &[
+        "a tool call that its model did not sign: what stood for the signature is left out with the next question",
+    ],
+};
 
 pub(super) const PROFILES: &[Profile] = &[Profile::Tidy, Profile::Own, Profile::Lean];
 

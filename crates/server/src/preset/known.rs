@@ -1,5 +1,7 @@
-//! What is known of each preset's agent: the versions that it was tried with, and what they can do. Where one differs from
-//! it, `highwater doctor` says so.
+//! What is known of a preset's agent: the versions that it was tried with, and what they can do. Where one differs from
+//! it, `highwater doctor` says so. Each preset says it in its own file.
+
+use super::{claude, codex, gemini, opencode};
 
 /// What is known of an agent.
 #[derive(Clone, Copy, Debug)]
@@ -35,61 +37,14 @@ impl Ability {
 
 /// What is known of a preset's agent; of one that is built in nothing needs to be.
 pub(crate) fn known(preset: &str) -> Option<&'static Known> {
-    KNOWN.iter().find(|(name, _)| *name == preset).map(|(_, known)| known)
+    match preset {
+        claude::NAME => Some(&claude::KNOWN),
+        codex::NAME => Some(&codex::KNOWN),
+        opencode::NAME => Some(&opencode::KNOWN),
+        gemini::NAME => Some(&gemini::KNOWN),
+        _ => None,
+    }
 }
-
-const KNOWN: [(&str, Known); 4] = [
-    (
-        "claude",
-        Known {
-            versions: ">=0.101.0, <0.102.0",
-            node: Some(22),
-            can: &Ability::ALL,
-            login_status: &["--cli", "auth", "status"],
-            login_variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
-            breaks: &[
-                "twelve or more tool calls in one answer, with providers that look back over each of them",
-            ],
-        },
-    ),
-    (
-        "codex",
-        Known {
-            versions: ">=2.6.0, <2.7.0",
-            node: Some(20),
-            can: &Ability::ALL,
-            login_status: &[],
-            login_variables: &["OPENAI_API_KEY", "CODEX_API_KEY"],
-            breaks: &[],
-        },
-    ),
-    (
-        "opencode",
-        Known {
-            versions: ">=1.18.33, <1.19.0",
-            node: None,
-            can: &[Ability::Reload],
-            login_status: &[],
-            login_variables: &[],
-            breaks: &[
-                "midnight: the date stands in front of everything, so the first turn of a day misses all of it",
-            ],
-        },
-    ),
-    (
-        "gemini",
-        Known {
-            versions: ">=0.61.0, <0.62.0",
-            node: Some(20),
-            can: &[Ability::Reload],
-            login_status: &[],
-            login_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-            breaks: &[
-                "a tool call that its model did not sign: what stood for the signature is left out with the next question",
-            ],
-        },
-    ),
-];
 
 #[cfg(test)]
 mod tests;

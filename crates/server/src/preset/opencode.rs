@@ -16,9 +16,20 @@ use agents::Manner;
 use serde_json::json;
 use storage::Profile;
 
-use super::{SetUp, variables};
+use super::{Ability, Known, SetUp, variables};
 
 pub(super) const NAME: &str = "opencode";
+
+pub(super) const KNOWN: Known = Known {
+    versions: ">=1.18.33, <1.19.0",
+    node: None,
+    can: &[Ability::Reload],
+    login_status: &[],
+    login_variables: &[],
+    breaks: &[
+        "midnight: the date stands in front of everything, so the first turn of a day misses all of it",
+    ],
+};
 
 pub(super) const PROFILES: &[Profile] = &[Profile::Tidy, Profile::Own, Profile::Lean];
 

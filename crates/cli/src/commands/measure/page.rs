@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use sim::report::grouped;
 
-use super::figures::{Break, Figures};
-use super::report::{Measured, Report, dollars, memory, ratio};
+use super::figures::Break;
+use super::report::{Measured, Report};
 use super::{Pauses, Strategy};
 use crate::display;
 
@@ -130,33 +130,12 @@ impl Report {
                 display::word(&combination.profile)
             );
             let _ = write!(out, "<td>{}</td>", combination.strategy.name());
-            for cell in self.cells(figures) {
+            for cell in self.numbers(figures) {
                 let _ = write!(out, "<td>{cell}</td>");
             }
             out.push_str("</tr>\n");
         }
         out.push_str("</table></div>\n");
-    }
-
-    fn cells(&self, figures: &Figures) -> [String; 12] {
-        let yardstick = self.yardstick();
-        let share = |part: Option<u64>, whole: fn(&Figures) -> Option<u64>| {
-            ratio(part, yardstick.and_then(whole)).map_or_else(String::new, |ratio| format!("{ratio:.3}"))
-        };
-        [
-            grouped(figures.requests),
-            grouped(figures.side_requests),
-            grouped(figures.input_tokens),
-            share(Some(figures.input_tokens), |whole| Some(whole.input_tokens)),
-            grouped(figures.cache_read_tokens),
-            grouped(figures.cache_written_tokens),
-            grouped(figures.uncached_tokens),
-            figures.uncached_per_warm_mention.map_or_else(String::new, grouped),
-            share(figures.uncached_per_warm_mention, |whole| whole.uncached_per_warm_mention),
-            dollars(figures.cost_usd),
-            figures.first_byte_ms.map_or_else(String::new, |ms| format!("{} ms", grouped(ms))),
-            memory(figures.memory_bytes),
-        ]
     }
 
     fn breaks(&self, out: &mut String) {

@@ -147,13 +147,24 @@ impl Report {
 
     fn row(&self, measured: &Measured) -> [String; 15] {
         let Measured { combination, figures } = measured;
+        let [requests, side, tokens, of, read, written, uncached, new, new_of, cost, first, memory] =
+            self.numbers(figures);
+        let (profile, strategy) =
+            (display::word(&combination.profile), combination.strategy.name().to_owned());
+        let breaks = grouped(figures.prefix_breaks.len() as u64);
+        [
+            profile, strategy, requests, side, tokens, of, read, written, uncached, new, new_of, cost, first,
+            memory, breaks,
+        ]
+    }
+
+    /// The figures of a combination as they are shown, in the order of the columns.
+    pub(super) fn numbers(&self, figures: &Figures) -> [String; 12] {
         let yardstick = self.yardstick();
         let share = |part: Option<u64>, whole: fn(&Figures) -> Option<u64>| {
             ratio(part, yardstick.and_then(whole)).map_or_else(String::new, |ratio| format!("{ratio:.3}"))
         };
         [
-            display::word(&combination.profile),
-            combination.strategy.name().to_owned(),
             grouped(figures.requests),
             grouped(figures.side_requests),
             grouped(figures.input_tokens),
@@ -166,7 +177,6 @@ impl Report {
             dollars(figures.cost_usd),
             figures.first_byte_ms.map_or_else(String::new, |ms| format!("{} ms", grouped(ms))),
             memory(figures.memory_bytes),
-            grouped(figures.prefix_breaks.len() as u64),
         ]
     }
 }
@@ -201,14 +211,14 @@ fn told(name: &str, broken: &Break) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a ratio to read")]
-pub(super) fn ratio(part: Option<u64>, whole: Option<u64>) -> Option<f64> {
+fn ratio(part: Option<u64>, whole: Option<u64>) -> Option<f64> {
     Some(part? as f64 / whole.filter(|whole| *whole > 0)? as f64)
 }
 
-pub(super) fn dollars(of: Option<f64>) -> String {
+fn dollars(of: Option<f64>) -> String {
     of.map_or_else(String::new, |dollars| format!("${dollars:.2}"))
 }
 
-pub(super) fn memory(bytes: Option<u64>) -> String {
+fn memory(bytes: Option<u64>) -> String {
     bytes.map_or_else(String::new, |bytes| format!("{} MiB", bytes.div_ceil(1 << 20)))
 }

@@ -4,6 +4,7 @@ use cost::cache::Kind;
 use serde_json::json;
 
 use super::home::{Home, MARKS, check_first_request, credentials};
+use super::story::keeps_its_session;
 use super::{NOTED, Real, calling, text_of};
 use crate::server::wait_until;
 
@@ -52,34 +53,7 @@ fn claude_answers_calls_tools_and_asks_and_its_prefix_is_never_touched() {
 
 #[test]
 fn claude_keeps_its_session_over_a_cancel_a_restart_and_a_kill() {
-    // Once each: a question that got no answer stands in front of the next one.
-    let slow = |text: &str| json!({"when": {"text": text}, "times": 1, "answers": [{"silence": {}}]});
-    let mut real = Real::new("claude", &json!([slow("think slowly"), slow("think again")]), &[]);
-    assert_eq!(text_of(&real.ask("question 1")), NOTED);
-
-    let run = real.begin("think slowly");
-    wait_until("it thinks", || real.provider.requests().len() == 2);
-    real.server.ok(&["run", "cancel", &run]);
-    assert_eq!(real.ended(&run)["status"], "cancelled");
-    assert_eq!(text_of(&real.ask("question 2")), NOTED);
-
-    real.server.stop();
-    real.server.start_again(&[]);
-    let reloaded = real.ask("question 3");
-    assert_eq!((text_of(&reloaded), &reloaded["lease"]), (NOTED, &json!("restored")));
-
-    // Its process is killed in the middle of a turn.
-    let asked = real.provider.requests().len();
-    let run = real.begin("think again");
-    wait_until("it thinks again", || real.provider.requests().len() == asked + 1);
-    real.kill_agent();
-    let failed = real.ended(&run);
-    assert_eq!(failed["status"], "failed", "{failed}");
-    let after = real.ask("question 4");
-    assert_eq!((text_of(&after), &after["lease"]), (NOTED, &json!("restored")));
-
-    assert_eq!(real.sessions().len(), 1, "one session through all of it");
-    real.check_prefixes();
+    keeps_its_session("claude");
 }
 
 /// A message is put into the running turn, is told once, and costs nothing of the prefix.

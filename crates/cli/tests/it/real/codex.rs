@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::home::{Home, MARKS, credentials};
-use super::story::{PrefixKept, Words};
+use super::story::{PrefixKept, Words, keeps_its_session};
 use super::text_of;
 use crate::server::wait_until;
 
@@ -30,7 +30,7 @@ fn codex_answers_calls_tools_and_asks_and_its_prefix_is_never_touched() {
 
 #[test]
 fn codex_keeps_its_session_over_a_cancel_a_restart_and_a_kill() {
-    words().keeps_its_session();
+    keeps_its_session("codex");
 }
 
 /// Its tools stand in no request: that a slow server is waited for is seen by a call of the first turn.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::guarded;
 use super::home::{Home, MARKS, check_first_request, credentials, with_more};
-use super::story::{PrefixKept, Words};
+use super::story::{PrefixKept, Words, keeps_its_session};
 
 fn words() -> Words {
     Words {
@@ -27,7 +27,7 @@ fn gemini_keeps_its_session_over_a_cancel_a_restart_and_a_kill() {
     if guarded().is_none() {
         return;
     }
-    words().keeps_its_session();
+    keeps_its_session("gemini");
 }
 
 /// No model is named: none is asked which is to answer, nevertheless.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::home::{Home, MARKS, check_first_request, credentials, with_more};
-use super::story::{PrefixKept, Words};
+use super::story::{PrefixKept, Words, keeps_its_session};
 
 fn words() -> Words {
     Words {
@@ -22,7 +22,7 @@ fn opencode_answers_calls_tools_and_asks_and_its_prefix_is_never_touched() {
 
 #[test]
 fn opencode_keeps_its_session_over_a_cancel_a_restart_and_a_kill() {
-    words().keeps_its_session();
+    keeps_its_session("opencode");
 }
 
 #[test]

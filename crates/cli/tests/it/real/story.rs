@@ -99,43 +99,43 @@ impl Words {
         assert_eq!((tidy.0, lean.0), (6, 6), "no request beside the turns");
         assert!(own.0 >= tidy.0 && own.1 >= tidy.1 && tidy.1 > lean.1, "{own:?} {tidy:?} {lean:?}");
     }
+}
 
-    /// A cancelled turn, a restart of the server and a killed process: it is the same session.
-    pub(super) fn keeps_its_session(&self) {
-        // Once each: a question that got no answer stands in front of the next one.
-        let slow = |text: &str| json!({"when": {"text": text}, "times": 1, "answers": [{"silence": {}}]});
-        let mut real = Real::new(self.agent, &json!([slow("think slowly"), slow("think again")]), &[]);
-        assert_eq!(text_of(&real.ask("question 1")), NOTED);
+/// A cancelled turn, a restart of the server and a killed process: it is the same session.
+pub(super) fn keeps_its_session(agent: &'static str) {
+    // Once each: a question that got no answer stands in front of the next one.
+    let slow = |text: &str| json!({"when": {"text": text}, "times": 1, "answers": [{"silence": {}}]});
+    let mut real = Real::new(agent, &json!([slow("think slowly"), slow("think again")]), &[]);
+    assert_eq!(text_of(&real.ask("question 1")), NOTED);
 
-        let run = real.begin("think slowly");
-        wait_until("it thinks", || real.provider.requests().len() == 2);
-        real.server.ok(&["run", "cancel", &run]);
-        assert_eq!(real.ended(&run)["status"], "cancelled");
-        assert_eq!(text_of(&real.ask("question 2")), NOTED);
+    let run = real.begin("think slowly");
+    wait_until("it thinks", || real.provider.requests().len() == 2);
+    real.server.ok(&["run", "cancel", &run]);
+    assert_eq!(real.ended(&run)["status"], "cancelled");
+    assert_eq!(text_of(&real.ask("question 2")), NOTED);
 
-        real.server.stop();
-        real.server.start_again(&[]);
-        let reloaded = real.ask("question 3");
-        assert_eq!((text_of(&reloaded), &reloaded["lease"]), (NOTED, &json!("restored")), "{reloaded}");
-        real.check_remembers(&["question 1", "question 2"]);
+    real.server.stop();
+    real.server.start_again(&[]);
+    let reloaded = real.ask("question 3");
+    assert_eq!((text_of(&reloaded), &reloaded["lease"]), (NOTED, &json!("restored")), "{reloaded}");
+    real.check_remembers(&["question 1", "question 2"]);
 
-        // Its process is killed in the middle of a turn.
-        let asked = real.provider.requests().len();
-        let run = real.begin("think again");
-        wait_until("it thinks again", || real.provider.requests().len() == asked + 1);
-        real.kill_agent();
-        let failed = real.ended(&run);
-        assert_eq!(failed["status"], "failed", "{failed}");
-        let after = real.ask("question 4");
-        assert_eq!(
-            (text_of(&after), &after["lease"]),
-            (NOTED, &json!("restored")),
-            "{after} {}",
-            real.server.ok(&["history", "general"])
-        );
-        real.check_remembers(&["question 1", "question 2", "question 3"]);
-        real.check_prefixes();
-    }
+    // Its process is killed in the middle of a turn.
+    let asked = real.provider.requests().len();
+    let run = real.begin("think again");
+    wait_until("it thinks again", || real.provider.requests().len() == asked + 1);
+    real.kill_agent();
+    let failed = real.ended(&run);
+    assert_eq!(failed["status"], "failed", "{failed}");
+    let after = real.ask("question 4");
+    assert_eq!(
+        (text_of(&after), &after["lease"]),
+        (NOTED, &json!("restored")),
+        "{after} {}",
+        real.server.ok(&["history", "general"])
+    );
+    real.check_remembers(&["question 1", "question 2", "question 3"]);
+    real.check_prefixes();
 }
 
 impl Real {
