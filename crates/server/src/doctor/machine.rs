@@ -72,7 +72,8 @@ fn space(doctor: &Doctor) -> Option<Finding> {
     let folder = doctor.hidden.as_ref()?;
     let seen = rustix::fs::statvfs(folder).ok()?;
     let free = seen.f_bavail.saturating_mul(seen.f_frsize);
-    let amount = agents::amount(free);
+    let unit = if free < FREE_BYTES_MIN { 1 << 20 } else { 1 << 30 };
+    let amount = agents::amount(free / unit * unit);
     Some(if free < FREE_BYTES_MIN {
         let text = format!("the disk of {} has {amount} left", folder.display());
         remedy(Level::Warning, text, "make room: without any, messages are refused")
